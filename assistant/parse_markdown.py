@@ -1,0 +1,203 @@
+"""Markdown with front matter -> what the front matter says, and entries.
+
+In: the corpus format: `title`, `language`, `url`, `revised` between `---` lines, then headings with optional `{#anchor}`.
+Out: a FrontMatter and the entries, each block an exact slice of the source.
+Never: renders HTML, follows links, or accepts a file it understood only in part: what is wrong is named with its line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+
+import nh3
+import regex
+import yaml
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from pydantic import AnyHttpUrl, BaseModel, ConfigDict, Field, ValidationError
+
+from assistant.errors import SourceError
+from assistant.parse_extracted import Line, cells_of, lead_of, row_block
+from assistant.records import Block, Entry
+
+ANCHOR = regex.compile(r"\s*\{#([^}]*)\}\s*$")
+ANCHOR_NAME = regex.compile(r"[\p{L}\p{N}][\p{L}\p{N}_-]{0,99}")
+ASKS = regex.compile(r"[?？؟;]\s*$")
+BREAK = regex.compile(r"(?<=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}。、，！？：；])\n\s*")
+LIST_MARK = regex.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+")
+
+
+class FrontMatter(BaseModel):
+    """The head of an article file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    title: str = Field(min_length=1, max_length=500)
+    language: str = Field("", max_length=35, pattern=r"^([A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*)?$")
+    url: AnyHttpUrl | None = None
+    revised: date | None = None
+
+
+def parse_markdown(source: str, path: Path) -> tuple[FrontMatter, tuple[Entry, ...]]:
+    """The front matter and entries of a Markdown article.
+
+    Raises:
+        SourceError: front matter, anchors or tables are malformed, or no text follows; names the line.
+    """
+    head, body_line = _front_matter(source, path)
+    lines = source.split("\n")
+    offsets = [0]
+    for line in lines:
+        offsets.append(offsets[-1] + len(line) + 1)
+    body = "\n".join([""] * body_line + lines[body_line:])  # keeps line numbers
+    tokens = MarkdownIt("commonmark").enable("table").parse(body)
+    entries = tuple(_Walk(source, lines, offsets, path).entries(tokens))
+    if not any(entry.blocks for entry in entries):
+        raise SourceError(path, "holds no text below its front matter")
+    return head, entries
+
+
+def _front_matter(source: str, path: Path) -> tuple[FrontMatter, int]:
+    lines = source.split("\n")
+    if lines[0].strip() != "---":
+        raise SourceError(path, "does not start with front matter; put `---`, `title: …`, `language: …`, `---` on top", 1)
+    for number, line in enumerate(lines[1:], 1):
+        if line.strip() == "---":
+            break
+    else:
+        raise SourceError(path, "front matter is not closed; add a line `---` after it", 1)
+    try:
+        values = yaml.safe_load("\n".join(lines[1:number])) or {}
+        if not isinstance(values, dict):
+            raise SourceError(path, "front matter must be `name: value` lines", 2)
+        return FrontMatter(**values), number + 1
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        raise SourceError(path, "front matter is not valid YAML", (mark.line if mark else 0) + 2) from None
+    except (ValidationError, TypeError) as error:
+        problem = error.errors()[0] if isinstance(error, ValidationError) else {"loc": ("keys",), "msg": str(error)}
+        name = str(problem["loc"][0]) if problem["loc"] else "front matter"
+        at = next((index + 1 for index, line in enumerate(lines[:number]) if line.startswith(f"{name}:")), 1)
+        raise SourceError(path, f"front matter `{name}`: {problem['msg']}", at) from None
+
+
+class _Walk:
+    """One pass over the block tokens of a file."""
+
+    def __init__(self, source: str, lines: list[str], offsets: list[int], path: Path) -> None:
+        self.source, self.lines, self.offsets, self.path = source, lines, offsets, path
+        self.list_depth = 0
+
+    def entries(self, tokens: list[Token]) -> Iterator[Entry]:
+        """The entries in order; anchors must be unique, missing ones are derived from the place."""
+        parents: list[tuple[int, str]] = []
+        anchors: dict[str, int] = {}
+        heading, anchor, given, line, blocks = "", "", False, 1, list[Block]()
+        position = count = 0
+        while position < len(tokens):
+            token = tokens[position]
+            if token.type == "heading_open":
+                if heading or blocks:
+                    yield self._entry(anchor, given, heading, blocks, line, parents)
+                count += 1
+                level, line = int(token.tag[1]), (token.map or [0])[0] + 1
+                heading, anchor, given = self._heading(tokens[position + 1], line, count)
+                if anchor in anchors:
+                    raise SourceError(self.path, f"anchor #{anchor} is used on line {anchors[anchor]} already", line)
+                anchors[anchor] = line
+                parents = [parent for parent in parents if parent[0] < level]
+                parents.append((level, heading))
+                blocks, position = [], position + 3
+                continue
+            new, position = self._blocks(tokens, position)
+            blocks.extend(new)
+        if heading or blocks:
+            yield self._entry(anchor, given, heading, blocks, line, parents)
+
+    def _entry(
+        self, anchor: str, given: bool, heading: str, blocks: list[Block], line: int, parents: list[tuple[int, str]]
+    ) -> Entry:
+        above = tuple(name for _, name in parents[:-1])
+        question = heading if above and ASKS.search(heading) else ""
+        return Entry(anchor or "top", heading, tuple(blocks), line, given, question, above)
+
+    def _heading(self, inline: Token, line: int, count: int) -> tuple[str, str, bool]:
+        found = ANCHOR.search(inline.content)
+        if not found:
+            return _plain(inline), f"s{count}", False
+        if not ANCHOR_NAME.fullmatch(found.group(1)):
+            raise SourceError(self.path, f"anchor {{#{found.group(1)}}} may hold letters, digits, - and _ only", line)
+        return ANCHOR.sub("", _plain(inline)), found.group(1), True
+
+    def _blocks(self, tokens: list[Token], position: int) -> tuple[list[Block], int]:
+        """The blocks that the token at `position` opens, and the position after it."""
+        token = tokens[position]
+        self.list_depth += {"list_item_open": 1, "list_item_close": -1}.get(token.type, 0)
+        if token.type == "table_open":
+            return self._table(tokens, position)
+        if token.type == "inline":
+            return [self._paragraph(token, tokens[position - 1], in_list=self.list_depth > 0)], position + 1
+        if token.type in ("fence", "code_block", "html_block"):
+            start, stop = token.map or (0, 0)
+            text = "\n".join(self.lines[start:stop]).strip()
+            plain = nh3.clean(token.content, tags=set()) if token.type == "html_block" else token.content
+            if plain.strip():
+                at = self.source.index(text, self.offsets[start])
+                return [Block("paragraph", text, plain.strip(), at, start + 1)], position + 1
+        return [], position + 1
+
+    def _paragraph(self, inline: Token, opener: Token, in_list: bool) -> Block:
+        start, stop = inline.map or opener.map or (0, 1)
+        raw = "\n".join(self.lines[start:stop])
+        mark = LIST_MARK.match(raw) if in_list else None
+        text = raw[mark.end() :].strip() if mark else raw.lstrip("> ").strip()
+        at = self.source.index(text, self.offsets[start])
+        plain = _plain(inline)
+        return Block("item" if in_list else "paragraph", text, plain, at, start + 1, _lead(inline, plain))
+
+    def _table(self, tokens: list[Token], position: int) -> tuple[list[Block], int]:
+        end = next(index for index in range(position, len(tokens)) if tokens[index].type == "table_close")
+        first = (tokens[position].map or [0])[0]
+        header = [_plain(token) for token in self._row(tokens, position)]
+        blocks = []
+        for index in range(position, end):
+            if tokens[index].type != "tr_open" or (tokens[index].map or [first])[0] <= first:
+                continue
+            number = (tokens[index].map or [0])[0]
+            cells = [_plain(token) for token in self._row(tokens, index)]
+            if len(cells_of(self.lines[number])) != len(header):
+                raise SourceError(self.path, f"table row has not the {len(header)} cells of its header", number + 1)
+            text = self.lines[number].strip()
+            line = Line(text, self.source.index(text, self.offsets[number]), number + 1)
+            start = self.source.index(self.lines[first].strip(), self.offsets[first])
+            blocks.append(row_block(header, cells, self.source, start, line))
+        return blocks, end + 1
+
+    def _row(self, tokens: list[Token], position: int) -> Iterator[Token]:
+        for token in tokens[position:]:
+            if token.type == "tr_close":
+                return
+            if token.type == "inline":
+                yield token
+
+
+def _plain(inline: Token) -> str:
+    """The text of an inline token without markup; a soft break between full-width characters is nothing."""
+    parts = []
+    for child in inline.children or []:
+        if child.type != "html_inline":
+            parts.append("\n" if child.type in ("softbreak", "hardbreak") else child.content)
+    return BREAK.sub("", "".join(parts)).replace("\n", " ").strip()
+
+
+def _lead(inline: Token, plain: str) -> str:
+    """The bold words a paragraph opens with, else its short first sentence."""
+    children = [child for child in inline.children or [] if child.content or child.type != "text"]
+    if children and children[0].type == "strong_open":
+        closing = next(index for index, child in enumerate(children) if child.type == "strong_close")
+        bold = "".join(child.content for child in children[:closing]).strip()
+        if bold and bold != plain:
+            return bold
+    return lead_of(plain)

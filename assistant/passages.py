@@ -1,0 +1,164 @@
+"""Articles -> passages: the pieces that are embedded, found, quoted and cited.
+
+In: an Article. Out: its Passages in reading order. Never: an empty passage, or one whose text is not a slice of the file.
+
+A passage is an FAQ answer, a paragraph, a list item, one table row, or an outline: the sentence that introduces a list
+together with the statements its members open with, which answers "which mistakes are common?".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import regex
+
+from assistant.language import display_width, split_sentences
+from assistant.records import Article, Block, Entry, Passage, PassageKind
+
+LONG_COLUMNS = 1400  # about 350 tokens: the model reads 512, and a longer quote is not read by people either
+INTRODUCES = regex.compile(r"[:：]\s*$")
+OUTLINE_COLUMNS = 200
+
+
+def cut_passages(article: Article) -> list[Passage]:
+    """All passages of an article; `family` is still empty."""
+    passages: list[Passage] = []
+    firsts: dict[str, Passage] = {}
+    for entry in article.entries:
+        own = list(_of_entry(article, entry))
+        passages.extend(own)
+        if own:
+            firsts[entry.anchor] = own[0]
+    for entry, children in _with_children(article.entries):
+        members = [firsts[child.anchor] for child in children if child.anchor in firsts]
+        introduction = [block for block in entry.blocks[-1:] if INTRODUCES.search(block.text)]
+        outline = _outline(article, entry, introduction, members, [child.heading for child in children])
+        if outline:
+            passages.append(outline)
+    return passages
+
+
+def _of_entry(article: Article, entry: Entry) -> Iterator[Passage]:
+    """The entry's own blocks, an FAQ answer in one piece; then an outline of each list in it."""
+    blocks = [piece for block in _joined(article, entry) for piece in _split_long(block)]
+    passages = [_passage(article, entry, block, number) for number, block in enumerate(blocks, 1)]
+    yield from passages
+    if entry.question:
+        return
+    for start, block in enumerate(blocks):
+        end = start + 1
+        while end < len(blocks) and blocks[end].kind == "item":
+            end += 1
+        if block.kind == "paragraph" and end - start > 2:
+            leads = [item.lead or item.plain for item in blocks[start + 1 : end]]
+            outline = _outline(article, entry, [block], passages[start + 1 : end], leads)
+            if outline:
+                yield outline
+
+
+def _joined(article: Article, entry: Entry) -> Sequence[Block]:
+    """The blocks; those of an FAQ answer as one, unless that is too long to quote."""
+    if not entry.question or len(entry.blocks) < 2:
+        return entry.blocks
+    first, last = entry.blocks[0], entry.blocks[-1]
+    text = article.source[first.start : last.start + len(last.text)]
+    if display_width(text) > LONG_COLUMNS or any(block.kind == "row" for block in entry.blocks):
+        return entry.blocks
+    plain = "\n".join(("- " if block.kind == "item" else "") + block.plain for block in entry.blocks)
+    return [replace(first, kind="paragraph", text=text, plain=plain)]
+
+
+def _split_long(block: Block) -> Iterator[Block]:
+    """A block cut between sentences into slices that can be quoted; one without sentence ends is cut by length."""
+    if display_width(block.text) <= LONG_COLUMNS or block.kind == "row":
+        yield block
+        return
+    pieces = [part for sentence in split_sentences(block.text) for part in _slices(sentence)]
+    start = 0
+    while start < len(pieces):
+        end, width = start, 0
+        while end < len(pieces) and (end == start or width + display_width(pieces[end]) <= LONG_COLUMNS // 2):
+            width += display_width(pieces[end])
+            end += 1
+        text = "".join(pieces[start:end])
+        offset = sum(map(len, pieces[:start])) + len(text) - len(text.lstrip())
+        line = block.line + block.text[:offset].count("\n")
+        if text.strip():
+            plain = " ".join(text.split())
+            yield replace(block, text=text.strip(), plain=plain, start=block.start + offset, line=line)
+        start = end
+
+
+def _slices(sentence: str) -> list[str]:
+    step = LONG_COLUMNS // 4
+    return [sentence[at : at + step] for at in range(0, len(sentence), step)] if len(sentence) > 2 * step else [sentence]
+
+
+def _passage(article: Article, entry: Entry, block: Block, number: int) -> Passage:
+    kind: PassageKind = "faq" if entry.question and block.kind != "row" else block.kind
+    headings = [*entry.parents, entry.heading]
+    question = entry.question or block.lead or entry.heading or article.title
+    return Passage(
+        id=f"{article.key}#{entry.anchor}.{number}",
+        article=article.key,
+        anchor=entry.anchor,
+        kind=kind,
+        language=article.language,
+        title=article.title,
+        heading=entry.heading or article.title,
+        url=_link(article, entry),
+        text=block.text,
+        shown=block.plain,
+        question=question,
+        context=_context([article.title, *headings], block.plain),
+        line=block.line,
+    )
+
+
+def _outline(
+    article: Article, entry: Entry, introduction: Sequence[Block], members: Sequence[Passage], leads: Sequence[str]
+) -> Passage | None:
+    """The introducing sentence with what it introduces, or None where nothing introduces."""
+    if len(members) < 2 or not introduction or introduction[0].kind == "row":
+        return None
+    block = introduction[0]
+    sentences = split_sentences(block.text)
+    last = sentences[-1].strip()
+    if display_width(last) > OUTLINE_COLUMNS:
+        return None
+    start = block.start + block.text.rindex(last)
+    made = _passage(article, entry, replace(block, text=last, plain=last, start=start, lead=""), 0)
+    listed = "\n".join([last, *leads])
+    return replace(
+        made,
+        id=f"{article.key}#{entry.anchor}.list{block.line}",
+        kind="outline",
+        context=_context([article.title, entry.heading], listed),
+        members=tuple(member.id for member in members),
+    )
+
+
+def _with_children(entries: Sequence[Entry]) -> Iterator[tuple[Entry, list[Entry]]]:
+    """Each section that has blocks and sub-sections which are no FAQ pairs."""
+    starts = [index for index, (above, below) in enumerate(pairwise(entries)) if len(below.parents) > len(above.parents)]
+    for index in starts:
+        parent = entries[index]
+        path = (*parent.parents, parent.heading)
+        children = []
+        for entry in entries[index + 1 :]:
+            if entry.parents[: len(path)] != path:
+                break
+            if entry.parents == path:
+                children.append(entry)
+        if parent.blocks and not any(child.question for child in children):
+            yield parent, children
+
+
+def _link(article: Article, entry: Entry) -> str:
+    return f"{article.url}#{entry.anchor}" if article.url and entry.given else article.url
+
+
+def _context(headings: Sequence[str], text: str) -> str:
+    return "\n".join([" › ".join(dict.fromkeys(heading for heading in headings if heading)), text])

@@ -1,0 +1,197 @@
+"""The frozen records that cross the seams between stages.
+
+In and out: nothing but themselves; they hold plain values, so they can be compared, copied and written as JSON.
+Never: touch files, models or clocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+Outcome = Literal["answered", "related", "clarify", "abstained", "social", "handover"]
+PassageKind = Literal["faq", "paragraph", "item", "row", "outline"]
+Intent = Literal["question", "greeting", "thanks", "nothing"]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A paragraph, list item or table row of an article, with its exact source.
+
+    Args:
+        kind: `paragraph`, `item` or `row`.
+        text: the exact slice of the file that holds it; a row's slice starts at its table's header.
+        plain: the same without markup; a row's cells as "header: cell".
+        lead: the short statement it opens with (a bold lead-in, a row's first cell), or "".
+        start: offset of `text` in the article's source, in characters.
+        line: 1-based line in the file.
+    """
+
+    kind: Literal["paragraph", "item", "row"]
+    text: str
+    plain: str
+    start: int
+    line: int
+    lead: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A section or FAQ pair of one article.
+
+    Args:
+        anchor: its identity across translations, given (`{#…}`) or derived from its place.
+        given: whether the author gave the anchor.
+        heading: its own heading; "" above the first heading.
+        question: the heading where it is the question of an FAQ pair, else "".
+        parents: the headings above it, outermost first, without the article's title.
+    """
+
+    anchor: str
+    heading: str
+    blocks: tuple[Block, ...]
+    line: int
+    given: bool = False
+    question: str = ""
+    parents: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    """One file in one language.
+
+    Args:
+        key: `folder/name`, unique in an index; translations that follow the corpus layout share `name`.
+        path: the file as found on disk, resolved.
+        digest: SHA-256 of its bytes, hexadecimal.
+        source: the whole text, of which every block's `text` is a slice.
+    """
+
+    key: str
+    path: str
+    digest: str
+    language: str
+    title: str
+    source: str
+    entries: tuple[Entry, ...]
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """The smallest thing that is found, quoted and cited; it makes sense alone.
+
+    Args:
+        id: `folder/name#anchor.n`.
+        text: what quotes are cut from: an exact slice of the file.
+        shown: what a reader sees of it: `text` without markup; for a table row its cells with their headers.
+        question: what it answers: embedded as a query.
+        context: heading path, question and text: embedded as a passage.
+        members: for an outline, the ids of the passages it lists.
+        family: shared by all translations of this passage.
+    """
+
+    id: str
+    article: str
+    anchor: str
+    kind: PassageKind
+    language: str
+    title: str
+    heading: str
+    url: str
+    text: str
+    shown: str
+    question: str
+    context: str
+    line: int
+    members: tuple[str, ...] = ()
+    family: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message of a conversation, by its author's role."""
+
+    role: Literal["user", "assistant"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What was asked: cleaned text, the language to answer in, and what kind of message it is."""
+
+    text: str
+    language: str
+    intent: Intent = "question"
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A passage found for a question.
+
+    Args:
+        score: fused score of its family, higher is better; comparable within one question only.
+        confidence: calibrated probability that this passage answers the question, 0..1.
+    """
+
+    passage: Passage
+    score: float
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence on its way to the user, with the passages it rests on (usually one)."""
+
+    text: str
+    passages: tuple[Passage, ...]
+    quotes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A source of the answer: `quote` is an exact substring of the passage named by `passage_id`."""
+
+    n: int
+    passage_id: str
+    title: str
+    heading: str
+    url: str
+    language: str
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A stage has begun (`understand`, `retrieve`, `compose`)."""
+
+    stage: str
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """A verified sentence leaving the pipeline: its text with markers and the citations it introduces."""
+
+    text: str
+    citations: tuple[Citation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The whole reply; `text` holds a marker [n] for each citation and no other marker."""
+
+    id: str
+    conversation_id: str
+    outcome: Outcome
+    language: str
+    text: str
+    html: str
+    confidence: float
+    citations: tuple[Citation, ...] = ()
+    suggestions: tuple[str, ...] = ()
+    timings_ms: dict[str, float] = field(default_factory=dict)
+
+
+Event = Progress | Spoken | Answer
+History = Sequence[Turn]
