@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assistant.errors import IndexUnavailable
+from assistant.language import LATIN_WORD, script_of
 from assistant.lexical import LexicalIndex
-from assistant.models import Embedding
 from assistant.records import Passage
 from assistant.vectors import VectorStore
 
@@ -37,17 +37,16 @@ CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS articles (path TEXT PRIMARY KEY, key TEXT UNIQUE, digest TEXT, language TEXT);
 CREATE TABLE IF NOT EXISTS passages (
     position INTEGER PRIMARY KEY, id TEXT UNIQUE, path TEXT, anchored INTEGER, question TEXT, context TEXT, record TEXT);
-CREATE TABLE IF NOT EXISTS views (hash TEXT PRIMARY KEY, vector BLOB, tokens BLOB, scales BLOB, rarity BLOB);
+CREATE TABLE IF NOT EXISTS views (hash TEXT PRIMARY KEY, vector BLOB, tokens BLOB, scales BLOB);
 """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """What was embedded of a passage: unit vector [d], and token vectors [n, d] of near unit length or None."""
+    """What was embedded of a passage: unit vector [d], and unit token vectors [n, d] relative to the language's mean."""
 
     vector: NDArray[np.float32]
-    tokens: NDArray[np.float32] | None
-    size: int
+    centred: NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +67,8 @@ class Snapshot:
     Args:
         families: family id -> positions of its passages.
         by_hash: view hash -> positions of the passages that share it.
-        calibration: name -> value, learned from this corpus when it was ingested.
+        means: (language, `question` or `context`) -> mean token vector of the passages' views, [d].
+        names: lower-case Latin words that stand in texts of other scripts: product names, which tell no language.
     """
 
     generation: str
@@ -77,8 +77,13 @@ class Snapshot:
     families: dict[str, list[int]]
     by_hash: dict[str, list[int]]
     lexical: LexicalIndex
-    calibration: dict[str, float]
-    means: dict[str, NDArray[np.float32]]
+    means: dict[tuple[str, str], NDArray[np.float32]]
+    names: frozenset[str]
+
+    def mean_of(self, name: str) -> NDArray[np.float32]:
+        """The mean token vector of the kind of view that a hash stands for."""
+        row = self.rows[self.by_hash[name][0]]
+        return self.means[row.passage.language, "context" if name == row.context else "question"]
 
     @property
     def languages(self) -> list[str]:
@@ -172,6 +177,8 @@ class Index:
                     raise IndexUnavailable("there is no index yet; run `assistant ingest corpus`")
                 if self._snapshot is None or generation != self._snapshot.generation:
                     self._snapshot, self._store = self._load(), None
+                    self._cache.clear()
+                    self._cached = 0
                 self._version = version
             return self._snapshot
 
@@ -204,27 +211,28 @@ class Index:
         return VectorStore(self.home / "chroma", collection, self._url, self._token)
 
     def views(self, hashes: Iterable[str]) -> dict[str, View]:
-        """The stored views of these hashes; missing ones are left out. Recently used ones come from memory."""
+        """The stored views of these hashes; unknown ones are left out. Recently used ones come from memory."""
         wanted = dict.fromkeys(hashes)
         with self._lock:
+            snapshot = self.snapshot()
             found = {name: self._cache[name] for name in wanted if name in self._cache}
             for name in found:
                 self._cache.move_to_end(name)
-            missing = [name for name in wanted if name not in found]
+            missing = [name for name in wanted if name not in found and name in snapshot.by_hash]
             for start in range(0, len(missing), 500):
                 part = missing[start : start + 500]
                 marks = ",".join("?" * len(part))
                 rows = self.database.query(f"SELECT hash, vector, tokens, scales FROM views WHERE hash IN ({marks})", part)
-                for row in rows:
-                    found[str(row[0])] = self._remember(str(row[0]), _unpack(row[1], row[2], row[3]))
+                for name, *blobs in rows:
+                    found[str(name)] = self._remember(str(name), _unpack(*blobs, snapshot.mean_of(str(name))))
             return found
 
     def _remember(self, name: str, view: View) -> View:
         self._cache[name] = view
-        self._cached += view.size
+        self._cached += view.centred.nbytes
         while self._cached > CACHE_BYTES:
             _, dropped = self._cache.popitem(last=False)
-            self._cached -= dropped.size
+            self._cached -= dropped.centred.nbytes
         return view
 
     def _load(self) -> Snapshot:
@@ -239,7 +247,7 @@ class Index:
             for name in {row.question, row.context}:
                 by_hash.setdefault(name, []).append(position)
         blob = database.query("SELECT value FROM meta WHERE name = 'lexical'")[0][0]
-        means = json.loads(database.meta("means") or "{}")
+        means = json.loads(database.meta("means"))
         return Snapshot(
             generation=database.meta("generation"),
             rows=rows,
@@ -247,8 +255,8 @@ class Index:
             families=families,
             by_hash=by_hash,
             lexical=LexicalIndex.from_bytes(bytes(blob)),  # type: ignore[arg-type]
-            calibration=json.loads(database.meta("calibration") or "{}"),
-            means={code: np.array(mean, dtype=np.float32) for code, mean in means.items()},
+            names=_names(rows),
+            means={(code, view): np.array(mean, dtype=np.float32) for code, view, mean in means},
         )
 
 
@@ -266,6 +274,11 @@ def _passage(record: str) -> Passage:
     return Passage(**{**fields, "members": tuple(fields["members"])})
 
 
+def _names(rows: Sequence[Row]) -> frozenset[str]:
+    others = (row.passage.context for row in rows if script_of(row.passage.language) != "Latn")
+    return frozenset(word.lower() for text in others for word in LATIN_WORD.findall(text))
+
+
 def save_rows(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
     """Replaces all passages, inside the caller's transaction."""
     connection.execute("DELETE FROM passages")
@@ -279,24 +292,24 @@ def save_rows(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
     )  # fmt: skip
 
 
-def pack_view(embedding: Embedding) -> tuple[bytes, bytes | None, bytes | None]:
+def pack_view(vector: NDArray[np.float32], tokens: NDArray[np.float32]) -> tuple[bytes, bytes, bytes]:
     """A view as blobs: the vector in float32; tokens in 8 bits with one scale a token (largest value = 127)."""
-    vector = embedding.vector.astype(np.float32).tobytes()
-    if embedding.tokens is None or not len(embedding.tokens):
-        return vector, None, None
-    scales = np.abs(embedding.tokens).max(axis=1) / 127
-    tokens = np.round(embedding.tokens / scales[:, None]).astype(np.int8)
-    return vector, tokens.tobytes(), scales.astype(np.float32).tobytes()
+    scales = np.maximum(np.abs(tokens).max(axis=1), 1e-6) / 127
+    whole = np.round(tokens / scales[:, None]).astype(np.int8)
+    return vector.astype(np.float32).tobytes(), whole.tobytes(), scales.astype(np.float32).tobytes()
 
 
-def _unpack(vector: object, tokens: object, scales: object) -> View:
-    unit = np.frombuffer(vector, dtype=np.float32)  # type: ignore[call-overload]  # SQLite gives bytes
-    if tokens is None or scales is None:
-        return View(unit, None, unit.nbytes)
-    factors = np.frombuffer(scales, dtype=np.float32)  # type: ignore[call-overload]
+def unpack_tokens(tokens: object, scales: object) -> NDArray[np.float32]:
+    """The token vectors [n, d] that `pack_view` wrote."""
+    factors = np.frombuffer(scales, dtype=np.float32)  # type: ignore[call-overload]  # SQLite gives bytes
     whole = np.frombuffer(tokens, dtype=np.int8).reshape(len(factors), -1)  # type: ignore[call-overload]
-    rows = whole * factors[:, None]
-    return View(unit, rows, unit.nbytes + rows.nbytes)
+    return np.asarray(whole * factors[:, None], dtype=np.float32)
+
+
+def _unpack(vector: object, tokens: object, scales: object, mean: NDArray[np.float32]) -> View:
+    rows = unpack_tokens(tokens, scales) - mean
+    rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-6)
+    return View(np.frombuffer(vector, dtype=np.float32), rows)  # type: ignore[call-overload]
 
 
 def new_id() -> str:

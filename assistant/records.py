@@ -124,6 +124,7 @@ class Question:
     text: str
     language: str
     intent: Intent = "question"
+    parts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +143,27 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence on its way to the user, with the passages it rests on (usually one)."""
+    """One sentence proposed for the answer, with the passage it rests on.
+
+    Args:
+        quote: the exact part of `passage.text` that shows it.
+        starts: whether it opens a new paragraph (`paragraph`), list item (`item`), or goes on (`""`).
+    """
 
     text: str
-    passages: tuple[Passage, ...]
-    quotes: tuple[str, ...]
+    passage: Passage
+    quote: str
+    starts: Literal["", "paragraph", "item"] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What compose proposes: an outcome, words of our own to open with, and sentences that are yet to be verified."""
+
+    outcome: Outcome
+    opening: str
+    sentences: tuple[Sentence, ...]
+    confidence: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +188,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """A verified sentence leaving the pipeline: its text with markers and the citations it introduces."""
+    """A piece of the reply as it leaves the pipeline, verified: joined, the pieces' texts are the Answer's text."""
 
     text: str
     citations: tuple[Citation, ...]
@@ -186,7 +203,6 @@ class Answer:
     outcome: Outcome
     language: str
     text: str
-    html: str
     confidence: float
     citations: tuple[Citation, ...] = ()
     suggestions: tuple[str, ...] = ()

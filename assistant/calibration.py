@@ -1,0 +1,71 @@
+"""What was learned from data: weights of the scores, and what a question's signals say about being answered.
+
+In: calibration.json beside this module, or another file of its form. Out: a Calibration.
+Never: learns; `python -m evals calibrate` does, and writes the file with its provenance.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from assistant.errors import InputError
+
+FILE = Path(__file__).with_name("calibration.json")
+
+
+class Fusion(BaseModel):
+    """Weights of a family's scores; `foreign` is added where the passage is not in the asker's language."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    body: float
+    question: float
+    lexical: float
+    topic: float
+    foreign: float
+
+
+class Calibration(BaseModel):
+    """The learned numbers.
+
+    Args:
+        provenance: what they were learned from, when and how well they did, in words.
+        confidence: weight of each signal in the logistic model, `bias` included.
+        answered, related: least probability for each outcome.
+        close: a further passage joins the answer when its score is within this of the best.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    provenance: str
+    fusion: Fusion
+    confidence: dict[str, float]
+    answered: float = Field(ge=0, le=1)
+    related: float = Field(ge=0, le=1)
+    close: float = Field(ge=0)
+
+    def probability(self, signals: Mapping[str, float]) -> float:
+        """The probability that the articles answer, by logistic regression on the signals."""
+        total = self.confidence["bias"] + sum(
+            weight * signals[name] for name, weight in self.confidence.items() if name != "bias"
+        )
+        return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
+
+
+def read_calibration(file: Path = FILE) -> Calibration:
+    """The calibration in a file.
+
+    Raises:
+        InputError: the file is missing or malformed.
+    """
+    try:
+        return Calibration.model_validate_json(file.read_bytes())
+    except OSError as error:
+        raise InputError(f"{file}: can't be read: {error.strerror}") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise InputError(f"{file}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None

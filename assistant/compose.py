@@ -1,0 +1,75 @@
+"""Question and hits -> a draft reply made of the articles' own sentences.
+
+In: a Question and ranked, calibrated Hits. Out: a Draft: outcome, opening words, sentences with quotes.
+Never: writes a sentence of its own about the subject; what it says of itself comes from the wordings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from assistant.language import display_width, language_name, split_sentences
+from assistant.records import Draft, Passage, Question, Sentence
+from assistant.retrieve import Found, Retriever
+from assistant.wording import Wordings
+
+SHORT_COLUMNS = 900  # shown whole; of a longer passage only the sentences around the best one
+WINDOW = 3
+PASSAGES = 3
+
+
+def compose(question: Question, found: Found, retriever: Retriever, wordings: Wordings) -> Draft:
+    """The reply to a question: the best passage, and those that are nearly as good, at most PASSAGES."""
+    wording = wordings.nearest(question.language)
+    outcome = retriever.judge(found)
+    confidence = found.hits[0].confidence if found.hits else 0.0
+    if outcome == "abstained":
+        return Draft("abstained", wording.abstained, (), confidence)
+    top = found.hits[0].score
+    close = [hit for hit in found.hits[:PASSAGES] if top - hit.score <= retriever.calibration.close]
+    chosen = [hit.passage for hit in (close if outcome == "answered" else close[:1])]
+    opening = [wording.related] if outcome == "related" else []
+    foreign = [passage.language for passage in chosen if not _reads(question.language, passage.language)]
+    if foreign:
+        opening.append(wording.quoted_from.format(language=language_name(foreign[0], question.language)))
+    sentences: dict[str, Sentence] = {}
+    for passage in chosen:
+        for sentence in _sentences(question, passage, retriever):
+            sentences.setdefault(sentence.text, sentence)
+    return Draft(outcome, "\n\n".join(opening), tuple(sentences.values()), confidence)
+
+
+def _reads(asker: str, language: str) -> bool:
+    """Whether the text can be given in the asker's language: the two Chinese spellings convert into each other."""
+    return asker == language or {asker, language} == {"zh-Hans", "zh-Hant"}
+
+
+def _sentences(question: Question, passage: Passage, retriever: Retriever) -> Iterator[Sentence]:
+    if passage.kind == "outline":
+        yield Sentence(passage.shown, passage, passage.text, "paragraph")
+        for member in retriever.passages(passage.members):
+            first = split_sentences(member.shown)[0].strip()
+            quote = first if first in member.text else member.text
+            yield Sentence(first, member, quote, "item")
+        return
+    if passage.kind == "row":
+        yield Sentence(passage.shown, passage, passage.text, "paragraph")
+        return
+    lines = [line for line in passage.shown.split("\n") if line.strip()]
+    is_whole = display_width(passage.shown) <= SHORT_COLUMNS
+    pieces = [(piece.strip(), not at) for line in lines for at, piece in enumerate(split_sentences(line))]
+    if not is_whole:
+        best = retriever.best_sentence(question.text, [piece for piece, _ in pieces])
+        start = max(0, min(best - 1, len(pieces) - WINDOW))
+        pieces = pieces[start : start + WINDOW]
+    quote = passage.text if is_whole else _slice(passage.text, [piece for piece, _ in pieces])
+    for number, (piece, opens) in enumerate(pieces):
+        is_item = piece.startswith("- ")
+        starts = "item" if is_item else "paragraph" if opens or not number else ""
+        yield Sentence(piece.removeprefix("- "), passage, quote, starts)  # type: ignore[arg-type]
+
+
+def _slice(text: str, pieces: Sequence[str]) -> str:
+    """The part of `text` from the first to the last piece; all of it where markup keeps them from being found."""
+    start, last = text.find(pieces[0]), text.find(pieces[-1])
+    return text[start : last + len(pieces[-1])] if 0 <= start <= last else text

@@ -1,0 +1,154 @@
+"""The assistant: runs the stages for one message and yields what happens.
+
+In: a message with its surroundings. Out: an event stream, Progress | Spoken | Answer, the Answer last.
+Never: lets a sentence leave that `verify` objects to, or blocks the event loop: stages run in a thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import regex
+
+from assistant.compose import compose
+from assistant.figures import unsupported_figures
+from assistant.language import Detector, convert_chinese, display_width, normalise_code
+from assistant.records import Answer, Citation, Draft, Event, Outcome, Passage, Progress, Question, Sentence, Spoken, Turn
+from assistant.retrieve import Retriever
+from assistant.understand import check_message, understand
+from assistant.verify import objection
+from assistant.wording import Wordings
+
+MARKER = regex.compile(r"\[(\p{N}+)\]")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Assistant:
+    """Answers messages from one index."""
+
+    retriever: Retriever
+    detector: Detector
+    wordings: Wordings
+    message_limit: int
+    default_language: str
+
+    async def ask(
+        self,
+        message: str,
+        conversation_id: str = "",
+        page_language: str = "",
+        history: Sequence[Turn] = (),
+    ) -> AsyncIterator[Event]:
+        """The events of one reply.
+
+        Raises:
+            InputError: the message can't be used.
+            IndexUnavailable: there is no index to answer from.
+        """
+        started = time.perf_counter()
+        timings: dict[str, float] = {}
+        text = check_message(message, self.message_limit)
+        yield Progress("understand")
+        question = await asyncio.to_thread(self._understand, text, page_language, history)
+        timings["understand"] = _milliseconds(started)
+        draft = self._social(question)
+        if draft is None:
+            yield Progress("retrieve")
+            at = time.perf_counter()
+            found = await asyncio.to_thread(self.retriever.find, question)
+            timings["retrieve"] = _milliseconds(at)
+            yield Progress("compose")
+            at = time.perf_counter()
+            draft = await asyncio.to_thread(compose, question, found, self.retriever, self.wordings)
+            timings["compose"] = _milliseconds(at)
+        draft = _verified(draft, self.wordings.nearest(question.language).abstained)
+        spoken = list(_speak(draft, question.language))
+        for piece in spoken:
+            yield piece
+        timings["total"] = _milliseconds(started)
+        yield Answer(
+            id=uuid.uuid4().hex,
+            conversation_id=conversation_id or uuid.uuid4().hex,
+            outcome=draft.outcome,
+            language=question.language,
+            text="".join(piece.text for piece in spoken),
+            confidence=round(draft.confidence, 4),
+            citations=tuple(citation for piece in spoken for citation in piece.citations),
+            timings_ms=timings,
+        )
+
+    async def answer(self, message: str, **surroundings: object) -> Answer:
+        """The Answer alone; see `ask`."""
+        async for event in self.ask(message, **surroundings):  # type: ignore[arg-type]  # the same keywords
+            if isinstance(event, Answer):
+                return event
+        raise AssertionError("the stream ends with an Answer")
+
+    def _understand(self, text: str, page_language: str, history: Sequence[Turn]) -> Question:
+        hints = [normalise_code(page_language)] if page_language else []
+        names = self.retriever.index.snapshot().names
+        return understand(text, self.detector, self.wordings, [*hints, self.default_language], history, names)
+
+    def _social(self, question: Question) -> Draft | None:
+        wording = self.wordings.nearest(question.language)
+        replies = {"greeting": wording.greeting, "thanks": wording.thanks, "nothing": wording.ask_more}
+        if question.intent == "question":
+            return None
+        outcome: Outcome = "clarify" if question.intent == "nothing" else "social"
+        return Draft(outcome, replies[question.intent], (), 1.0)
+
+
+def _verified(draft: Draft, abstention: str) -> Draft:
+    """The draft without sentences that are not supported; an abstention where none is left."""
+    kept = tuple(sentence for sentence in draft.sentences if not objection(sentence))
+    if draft.sentences and not kept:
+        return Draft("abstained", abstention, (), draft.confidence)
+    return replace(draft, sentences=kept)
+
+
+def _speak(draft: Draft, language: str) -> Iterator[Spoken]:
+    """The reply in pieces: the opening, then each sentence with its marker, one number a passage."""
+    if draft.opening:
+        yield Spoken(draft.opening, ())
+    numbers: dict[str, int] = {}
+    before = draft.opening
+    for sentence in draft.sentences:
+        number = numbers.get(sentence.passage.id)
+        new: tuple[Citation, ...] = ()
+        if number is None:
+            number = numbers[sentence.passage.id] = len(numbers) + 1
+            new = (_citation(number, sentence.passage, sentence.quote),)
+        text = _in_spelling(sentence, language)
+        yield Spoken(_joint(before, sentence, text) + f"{text}[{number}]", new)
+        before = text
+
+
+def _in_spelling(sentence: Sentence, language: str) -> str:
+    """The sentence in the asker's Chinese spelling, if that loses no figure; literal [n] is kept from being a marker."""
+    text = sentence.text
+    if {language, sentence.passage.language} == {"zh-Hans", "zh-Hant"}:
+        converted = convert_chinese(text, language)
+        text = text if unsupported_figures(converted, text) else converted
+    return MARKER.sub(r"[\1\\]", text)
+
+
+def _joint(before: str, sentence: Sentence, text: str) -> str:
+    if not before:
+        return "- " if sentence.starts == "item" else ""
+    if sentence.starts == "item":
+        return "\n- "
+    if sentence.starts == "paragraph":
+        return "\n\n"
+    return "" if display_width(text[:1]) == 2 else " "
+
+
+def _citation(number: int, passage: Passage, quote: str) -> Citation:
+    return Citation(number, passage.id, passage.title, passage.heading, passage.url, passage.language, quote)
+
+
+def _milliseconds(since: float) -> float:
+    return round((time.perf_counter() - since) * 1000, 2)

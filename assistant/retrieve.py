@@ -1,0 +1,167 @@
+"""Question -> ranked, calibrated Hits, one a family of sibling passages.
+
+In: a Question. Out: Found: Hits, best first, each with the sibling to show, and the signals behind the confidence.
+Never: reads article files, or shows a passage that the current snapshot does not hold.
+
+First stage: Chroma's nearest views and the best lexical passages name candidate families. Second stage: late
+interaction (Khattab & Zaharia, "ColBERT", 2020) with token vectors of the same model: the mean over the question's
+tokens of the best cosine with any token of the passage's own text. Vectors are taken relative to their language's mean,
+which removes what tells languages apart and little else. A family's score is the mean over its languages, so that one
+bad translation does not decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assistant.calibration import Calibration
+from assistant.index import Index, Snapshot
+from assistant.models import Embedder
+from assistant.records import Hit, Outcome, Passage, Question
+from assistant.topics import Topics, tokens_of, unit
+from assistant.wording import Wordings
+
+Array = NDArray[np.float32]
+NEAREST = 64  # views asked of Chroma: two a passage
+LEXICAL = 16  # passages taken from the lexical index
+FAMILIES = 24  # families rescored token by token
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was found for one question; `signals` are the inputs of the confidence."""
+
+    hits: tuple[Hit, ...]
+    signals: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A candidate with its scores: body and question by late interaction, lexical in 0..1."""
+
+    name: str
+    body: float
+    question: float
+    lexical: float
+    topic: float
+    score: float
+
+
+class Retriever:
+    """Finds passages in one index with one model; holds no state of a question and is safe to share."""
+
+    def __init__(
+        self, index: Index, embedder: Embedder, topics: Topics, calibration: Calibration, wordings: Wordings
+    ) -> None:
+        self.index, self.embedder, self.topics = index, embedder, topics
+        self.calibration, self.wordings = calibration, wordings
+
+    def find(self, question: Question) -> Found:
+        """Ranked hits for a question; no hits where the index is empty or the question has no words."""
+        snapshot = self.index.snapshot()
+        embedding = self.embedder.embed_queries([question.text])[0]
+        tokens = self.topics.centre(tokens_of(embedding), question.language)
+        vector = self.topics.centre_vector(embedding.vector, question.language)
+        lexical = snapshot.lexical.score(question.text)
+        names = self._candidates(snapshot, embedding.vector, lexical)
+        if not names or not len(tokens):
+            return Found((), {})
+        resemblance = self.topics.resemblance(tokens, vector)
+        families = self._score(snapshot, names, tokens, lexical, question.language)
+        signals = self._signals(snapshot, families, resemblance, len(tokens))
+        confidence = self.calibration.probability(signals)
+        top = families[0].score
+        hits = [
+            Hit(self._shown(snapshot, family.name, question.language), family.score, confidence)
+            for family in families
+            if top - family.score <= max(self.calibration.close, 12.0)
+        ]
+        return Found(tuple(hits), signals)
+
+    def judge(self, found: Found) -> Outcome:
+        """Whether the best hit answers, comes close, or neither."""
+        confidence = found.hits[0].confidence if found.hits else 0.0
+        if confidence >= self.calibration.answered:
+            return "answered"
+        return "related" if confidence >= self.calibration.related else "abstained"
+
+    def passages(self, ids: Iterable[str]) -> list[Passage]:
+        """Current passages by id, in order; ids that are gone are left out."""
+        snapshot = self.index.snapshot()
+        return [snapshot.rows[snapshot.positions[name]].passage for name in ids if name in snapshot.positions]
+
+    def best_sentence(self, text: str, sentences: Sequence[str]) -> int:
+        """Position of the sentence nearest to a text."""
+        target = self.embedder.embed_queries([text])[0].vector
+        vectors = np.stack([embedding.vector for embedding in self.embedder.embed_passages(sentences)])
+        return int((vectors @ target).argmax())
+
+    def _candidates(self, snapshot: Snapshot, vector: Array, lexical: Array) -> list[str]:
+        positions = [
+            position
+            for name in self.index.near(vector, NEAREST)
+            for position in snapshot.by_hash.get(name, ())
+        ]
+        order = np.argsort(-lexical)[:LEXICAL] if len(lexical) else []
+        words = [int(position) for position in order if lexical[position] > 0]
+        names: dict[str, None] = {}
+        for rank in range(max(len(positions), len(words))):  # alternate, so that neither leg crowds the other out
+            for source in (positions, words):
+                if rank < len(source) and len(names) < FAMILIES:
+                    names[snapshot.rows[source[rank]].passage.family] = None
+        return list(names)
+
+    def _score(
+        self, snapshot: Snapshot, names: Sequence[str], tokens: Array, lexical: Array, language: str
+    ) -> list[Family]:
+        rows = {name: [snapshot.rows[position] for position in snapshot.families[name]] for name in names}
+        views = self.index.views(view for family in rows.values() for row in family for view in (row.context, row.question))
+        fusion = self.calibration.fusion
+        families = []
+        for name, family in rows.items():
+            bodies, questions = [], []
+            for row in family:
+                if row.context in views and row.question in views:
+                    offset = 0.0 if row.passage.language == language else fusion.foreign
+                    bodies.append(_late(tokens, views[row.context].centred) + offset)
+                    questions.append(_late(tokens, views[row.question].centred) + offset)
+            if bodies:
+                body, question = float(np.mean(bodies)), float(np.mean(questions))
+                words = float(max(lexical[position] for position in snapshot.families[name]))
+                score = fusion.body * body + fusion.question * question + fusion.lexical * words
+                families.append(Family(name, body, question, words, 0.0, score))
+        return sorted(families, key=lambda family: -family.score)
+
+    def _signals(
+        self, snapshot: Snapshot, families: Sequence[Family], resemblance: Array, length: int
+    ) -> dict[str, float]:
+        scores = [family.score for family in families]
+        return {
+            "topic": float(resemblance.max()),
+            "body": max(family.body for family in families),
+            "top_body": families[0].body,
+            "question": max(family.question for family in families),
+            "lexical": max(family.lexical for family in families),
+            "lead": scores[0] - float(np.mean(scores[:5])),
+            "length": float(np.log(length)),
+        }
+
+    def _shown(self, snapshot: Snapshot, name: str, language: str) -> Passage:
+        """The sibling in the asker's language, else in the first of its declared chain, else any."""
+        siblings = {
+            snapshot.rows[position].passage.language: snapshot.rows[position].passage
+            for position in snapshot.families[name]
+        }
+        for code in self.wordings.chain(language):
+            if code in siblings:
+                return siblings[code]
+        return siblings.get("en") or next(iter(siblings.values()))
+
+
+def _late(question: Array, passage: Array) -> float:
+    """Late interaction of unit token vectors [n, d] and [m, d]: mean of the best cosines."""
+    return float((question @ passage.T).max(axis=1).mean())
