@@ -207,7 +207,6 @@ def _own_tokens(embedding: Embedding, text: str) -> NDArray[np.float32]:
 def _means(index: Index, rows: Sequence[Row], topics: Topics) -> list[tuple[str, str, list[float]]]:
     """Mean token vector of each language's questions and contexts; a small corpus leans on the generic questions."""
     prior = {code: mean * PRIOR_TOKENS for code, mean in topics.means.items()}
-    anywhere = np.mean(list(prior.values()), axis=0)
     sums: dict[tuple[str, str], NDArray[np.float32]] = {}
     counts: dict[tuple[str, str], int] = {}
     kinds = {name: (row.passage.language, kind) for row in rows for name, kind in
@@ -216,7 +215,7 @@ def _means(index: Index, rows: Sequence[Row], topics: Topics) -> list[tuple[str,
         kind = kinds.get(str(name))
         if kind:
             vectors = unpack_tokens(tokens, scales)
-            sums[kind] = sums.get(kind, prior.get(kind[0], anywhere)) + vectors.sum(axis=0)
+            sums[kind] = sums.get(kind, prior.get(kind[0], prior[""])) + vectors.sum(axis=0)
             counts[kind] = counts.get(kind, PRIOR_TOKENS) + len(vectors)
     return [(*kind, np.round(total / counts[kind], 5).tolist()) for kind, total in sums.items()]
 

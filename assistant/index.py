@@ -43,10 +43,12 @@ CREATE TABLE IF NOT EXISTS views (hash TEXT PRIMARY KEY, vector BLOB, tokens BLO
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """What was embedded of a passage: unit vector [d], and unit token vectors [n, d] relative to the language's mean."""
+    """What was embedded of a passage: unit vector [d], and unit token vectors [n, d] relative to the language's mean, and
+    the direction of their sum [d]."""
 
     vector: NDArray[np.float32]
     centred: NDArray[np.float32]
+    direction: NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,9 +309,12 @@ def unpack_tokens(tokens: object, scales: object) -> NDArray[np.float32]:
 
 
 def _unpack(vector: object, tokens: object, scales: object, mean: NDArray[np.float32]) -> View:
-    rows = unpack_tokens(tokens, scales) - mean
-    rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-6)
-    return View(np.frombuffer(vector, dtype=np.float32), rows)  # type: ignore[call-overload]
+    rows = _unit(unpack_tokens(tokens, scales) - mean)
+    return View(np.frombuffer(vector, dtype=np.float32), rows, _unit(rows.sum(axis=0)))  # type: ignore[call-overload]
+
+
+def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-6), dtype=np.float32)
 
 
 def new_id() -> str:

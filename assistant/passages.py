@@ -98,7 +98,7 @@ def _slices(sentence: str) -> list[str]:
 
 def _passage(article: Article, entry: Entry, block: Block, number: int) -> Passage:
     kind: PassageKind = "faq" if entry.question and block.kind != "row" else block.kind
-    headings = [*entry.parents, entry.heading]
+    headings = [*entry.parents, *([] if entry.question else [entry.heading])]
     question = entry.question or block.lead or entry.heading or article.title
     return Passage(
         id=f"{article.key}#{entry.anchor}.{number}",
@@ -112,7 +112,7 @@ def _passage(article: Article, entry: Entry, block: Block, number: int) -> Passa
         text=block.text,
         shown=block.plain,
         question=question,
-        context=_context([article.title, *headings], block.plain),
+        context=_context([article.title, *headings], block.plain if kind != "faq" else f"{question}\n{block.plain}"),
         line=block.line,
     )
 

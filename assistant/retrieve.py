@@ -12,6 +12,7 @@ bad translation does not decide.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -22,7 +23,7 @@ from assistant.calibration import Calibration
 from assistant.index import Index, Snapshot
 from assistant.models import Embedder
 from assistant.records import Hit, Outcome, Passage, Question
-from assistant.topics import Topics, tokens_of, unit
+from assistant.topics import Resemblance, Topics, tokens_of
 from assistant.wording import Wordings
 
 Array = NDArray[np.float32]
@@ -51,6 +52,15 @@ class Family:
     score: float
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidates:
+    """Rescored families of one snapshot, best first, and the signals of the question."""
+
+    snapshot: Snapshot
+    families: tuple[Family, ...]
+    signals: dict[str, float]
+
+
 class Retriever:
     """Finds passages in one index with one model; holds no state of a question and is safe to share."""
 
@@ -62,25 +72,30 @@ class Retriever:
 
     def find(self, question: Question) -> Found:
         """Ranked hits for a question; no hits where the index is empty or the question has no words."""
+        candidates = self.candidates(question)
+        if not candidates.families:
+            return Found((), {})
+        snapshot = candidates.snapshot
+        confidence = self.calibration.probability(candidates.signals)
+        top = candidates.families[0].score
+        near = [family for family in candidates.families if top - family.score <= self.calibration.close]
+        hits = [
+            Hit(self._shown(snapshot, family.name, question.language), family.score, confidence) for family in near
+        ]
+        return Found(tuple(hits), candidates.signals)
+
+    def candidates(self, question: Question) -> Candidates:
+        """The rescored families, best first, with the signals they give."""
         snapshot = self.index.snapshot()
         embedding = self.embedder.embed_queries([question.text])[0]
         tokens = self.topics.centre(tokens_of(embedding), question.language)
-        vector = self.topics.centre_vector(embedding.vector, question.language)
         lexical = snapshot.lexical.score(question.text)
         names = self._candidates(snapshot, embedding.vector, lexical)
         if not names or not len(tokens):
-            return Found((), {})
-        resemblance = self.topics.resemblance(tokens, vector)
-        families = self._score(snapshot, names, tokens, lexical, question.language)
-        signals = self._signals(snapshot, families, resemblance, len(tokens))
-        confidence = self.calibration.probability(signals)
-        top = families[0].score
-        hits = [
-            Hit(self._shown(snapshot, family.name, question.language), family.score, confidence)
-            for family in families
-            if top - family.score <= max(self.calibration.close, 12.0)
-        ]
-        return Found(tuple(hits), signals)
+            return Candidates(snapshot, (), {})
+        topics = self.topics.compare(tokens, self.topics.centre_vector(embedding.vector, question.language))
+        families = self._score(snapshot, names, tokens, topics.expansion, lexical, question.language)
+        return Candidates(snapshot, tuple(families), self._signals(families, topics, len(tokens)))
 
     def judge(self, found: Found) -> Outcome:
         """Whether the best hit answers, comes close, or neither."""
@@ -116,38 +131,46 @@ class Retriever:
         return list(names)
 
     def _score(
-        self, snapshot: Snapshot, names: Sequence[str], tokens: Array, lexical: Array, language: str
+        self, snapshot: Snapshot, names: Sequence[str], tokens: Array, expansion: Array, lexical: Array, language: str
     ) -> list[Family]:
         rows = {name: [snapshot.rows[position] for position in snapshot.families[name]] for name in names}
         views = self.index.views(view for family in rows.values() for row in family for view in (row.context, row.question))
         fusion = self.calibration.fusion
         families = []
         for name, family in rows.items():
-            bodies, questions = [], []
-            for row in family:
-                if row.context in views and row.question in views:
-                    offset = 0.0 if row.passage.language == language else fusion.foreign
-                    bodies.append(_late(tokens, views[row.context].centred) + offset)
-                    questions.append(_late(tokens, views[row.question].centred) + offset)
-            if bodies:
-                body, question = float(np.mean(bodies)), float(np.mean(questions))
+            scores = [
+                (
+                    _late(tokens, views[row.context].centred) + (row.passage.language != language) * fusion.foreign,
+                    _late(tokens, views[row.question].centred),
+                    float(views[row.context].direction @ expansion),
+                )
+                for row in family
+                if row.context in views and row.question in views
+            ]
+            if scores:
+                body, question, topic = (float(score) for score in np.mean(scores, axis=0))
                 words = float(max(lexical[position] for position in snapshot.families[name]))
-                score = fusion.body * body + fusion.question * question + fusion.lexical * words
-                families.append(Family(name, body, question, words, 0.0, score))
+                total = fusion.body * body + fusion.question * question + fusion.topic * topic + fusion.lexical * words
+                families.append(Family(name, body, question, words, topic, total))
         return sorted(families, key=lambda family: -family.score)
 
-    def _signals(
-        self, snapshot: Snapshot, families: Sequence[Family], resemblance: Array, length: int
-    ) -> dict[str, float]:
+    def _signals(self, families: Sequence[Family], topics: Resemblance, length: int) -> dict[str, float]:
+        """What the confidence is learned from; names are those of calibration.json."""
         scores = [family.score for family in families]
+        elsewhere = self.topics.elsewhere
         return {
-            "topic": float(resemblance.max()),
+            "elsewhere": float(topics.one_way[elsewhere].max()),
+            "usual": float(topics.one_way[~elsewhere].max()),
+            "elsewhere_both": float(topics.both_ways[elsewhere].max()),
+            "usual_both": float(topics.both_ways[~elsewhere].max()),
+            "balance": _log_sum(topics.one_way[elsewhere]) - _log_sum(topics.one_way[~elsewhere]),
+            "balance_both": _log_sum(topics.both_ways[elsewhere]) - _log_sum(topics.both_ways[~elsewhere]),
             "body": max(family.body for family in families),
-            "top_body": families[0].body,
             "question": max(family.question for family in families),
             "lexical": max(family.lexical for family in families),
-            "lead": scores[0] - float(np.mean(scores[:5])),
-            "length": float(np.log(length)),
+            "lead": scores[0] - (scores[1] if len(scores) > 1 else 0.0),
+            "lead_five": scores[0] - float(np.mean(scores[:5])),
+            "length": math.log(length),
         }
 
     def _shown(self, snapshot: Snapshot, name: str, language: str) -> Passage:
@@ -165,3 +188,8 @@ class Retriever:
 def _late(question: Array, passage: Array) -> float:
     """Late interaction of unit token vectors [n, d] and [m, d]: mean of the best cosines."""
     return float((question @ passage.T).max(axis=1).mean())
+
+
+def _log_sum(scores: Array) -> float:
+    """A soft maximum, so that several near topics weigh more than one."""
+    return float(np.log(np.exp(20 * scores).sum()))

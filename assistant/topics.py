@@ -1,11 +1,11 @@
 """What people usually ask anywhere: generic topics that compete with the articles for a question.
 
-In: topics.yaml, an Embedder. Out: for a question, how much it resembles each topic.
+In: topics.yaml, an Embedder. Out: for a question, how much it resembles each topic, and a vector that stands for them.
 Never: answers from a topic, or names an organisation's own subject.
 
-Similarity alone can't tell that a refund question is not answered by an article that speaks of the same product: on
-near-domain questions the best passage's score had an AUROC of .5, the best topic's score .85. A topic that the articles
-do cover (a heading or FAQ question of theirs resembles it) stops competing.
+Similarity alone can't tell that a refund question is not answered by an article about the same product: on near-domain
+questions the best passage's score had an AUROC of .5, the best topic's score alone .86, both kinds of topics together .94.
+The topics' phrasings also expand a question: a one-word "cap?" is near "maximum amount", which is near the passage.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ from assistant.errors import InputError
 from assistant.models import Embedder, Embedding
 
 FILE = Path(__file__).parent / "topics.yaml"
-COARSE = 24  # topics compared token by token; the others can't win
+KINDS = ("elsewhere", "usual")
+COARSE = 48  # topics compared token by token; the others can't win
+SHARPNESS = 40.0  # of the softmax over topics: the expansion is the best topic, or a blend where several are close
+FAR = -1.0
 Array = NDArray[np.float32]
 
 
@@ -39,69 +42,76 @@ def tokens_of(embedding: Embedding) -> Array:
     return embedding.tokens if has_tokens else embedding.vector[None]  # type: ignore[return-value]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Resemblance:
+    """A question beside the topics: for each, the mean over languages of the best example's late interaction, [t],
+    one way (question tokens found in the example) and both ways; FAR for topics that were not compared."""
+
+    one_way: Array
+    both_ways: Array
+    expansion: Array
+
+
 @dataclass(frozen=True, eq=False)
 class Topics:
     """Topics with the token vectors of their example questions, relative to their language's mean.
 
     Args:
         names: [t].
-        owner: topic of each example, [n]; examples of a topic are neighbours.
-        group: (topic, language) of each example, numbered, [n].
+        elsewhere: whether help articles often leave the topic out, [t].
+        owner: topic of each example, [n]; group: (topic, language) of each example, numbered, [n].
         vectors: centred sentence vectors, [n, d].
-        tokens: centred token vectors in 8 bits, [m, d]; starts: [n + 1] bounds of each example's tokens.
+        centroids: mean of a topic's vectors, [t, d].
+        tokens: centred token vectors, [m, d]; starts: [n + 1] bounds of each example's tokens.
         means, vector_means: language -> mean of question token vectors and of sentence vectors, [d].
     """
 
     names: tuple[str, ...]
+    elsewhere: NDArray[np.bool_]
     owner: NDArray[np.int32]
     group: NDArray[np.int32]
     vectors: Array
-    tokens: NDArray[np.int8]
-    scales: Array
+    centroids: Array
+    tokens: Array
     starts: NDArray[np.int64]
     means: dict[str, Array]
     vector_means: dict[str, Array]
 
     def centre(self, tokens: Array, language: str) -> Array:
         """Question token vectors less their language's mean, of unit length; unknown languages use the mean of all."""
-        mean = self.means.get(language)
-        return unit(tokens - (np.mean(list(self.means.values()), axis=0) if mean is None else mean))
+        return unit(tokens - self.means.get(language, self.means[""]))
 
     def centre_vector(self, vector: Array, language: str) -> Array:
         """The same for a sentence vector."""
-        mean = self.vector_means.get(language)
-        return unit(vector - (np.mean(list(self.vector_means.values()), axis=0) if mean is None else mean))
+        return unit(vector - self.vector_means.get(language, self.vector_means[""]))
 
-    def resemblance(self, tokens: Array, vector: Array) -> Array:
-        """How much a centred question resembles each topic: mean over languages of the best example, [t].
-
-        Topics outside the COARSE nearest by sentence vector get -1.
-        """
+    def compare(self, tokens: Array, vector: Array) -> Resemblance:
+        """How much a centred question, token vectors [n, d] and sentence vector [d], resembles each topic."""
         coarse = self._by_topic(self.vectors @ vector, np.arange(len(self.owner)))
         chosen = np.argsort(-coarse)[:COARSE]
         examples = np.flatnonzero(np.isin(self.owner, chosen))
-        spans = [slice(self.starts[example], self.starts[example + 1]) for example in examples]
-        rows = np.concatenate([self.tokens[span] for span in spans]).astype(np.float32)
-        rows *= np.concatenate([self.scales[span] for span in spans])[:, None]
-        lengths = np.array([span.stop - span.start for span in spans])
+        lengths = self.starts[examples + 1] - self.starts[examples]
         starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
-        best = np.maximum.reduceat(tokens @ rows.T, starts, axis=1).mean(axis=0)
-        fine = self._by_topic(best, examples)
-        result = np.full(len(self.names), -1.0, np.float32)
-        result[chosen] = fine[chosen]
-        return result
+        picked = np.repeat(self.starts[examples] - starts, lengths) + np.arange(int(lengths.sum()))
+        cosines = tokens @ self.tokens[picked].T
+        forth = np.maximum.reduceat(cosines, starts, axis=1).mean(axis=0)
+        back = np.add.reduceat(cosines.max(axis=0), starts) / lengths
+        one_way, both_ways = np.full((2, len(self.names)), FAR, np.float32)
+        one_way[chosen] = self._by_topic(forth, examples)[chosen]
+        both_ways[chosen] = self._by_topic((forth + back) / 2, examples)[chosen]
+        weights = np.exp(SHARPNESS * (one_way - one_way.max()))
+        return Resemblance(one_way, both_ways, np.asarray(weights @ self.centroids / weights.sum(), np.float32))
 
     def _by_topic(self, scores: Array, examples: NDArray[np.integer]) -> Array:
-        """Best example of each language, then the mean over languages, [t]; topics without examples give -1."""
-        groups = self.group[examples]
+        """Best example of each language, then the mean over languages, [t]; topics without examples give FAR."""
         best = np.full(int(self.group.max()) + 1, -np.inf, np.float32)
-        np.maximum.at(best, groups, scores)
+        np.maximum.at(best, self.group[examples], scores)
         topic_of = np.zeros(len(best), np.int64)
         topic_of[self.group] = self.owner
         seen = np.isfinite(best)
         total = np.bincount(topic_of[seen], best[seen], len(self.names))
         count = np.bincount(topic_of[seen], minlength=len(self.names))
-        return np.where(count > 0, total / np.maximum(count, 1), -1.0).astype(np.float32)
+        return np.where(count > 0, total / np.maximum(count, 1), FAR).astype(np.float32)
 
 
 def load_topics(embedder: Embedder, folder: Path, file: Path = FILE) -> Topics:
@@ -118,47 +128,51 @@ def load_topics(embedder: Embedder, folder: Path, file: Path = FILE) -> Topics:
     return _load(path)
 
 
-def read_topics(text: bytes, file: Path) -> list[tuple[str, str, str]]:
-    """(topic, language, question) rows of the file, in order.
+def read_topics(text: bytes, file: Path) -> list[tuple[str, str, str, str]]:
+    """(kind, topic, language, question) rows of the file, in order; kind is `elsewhere` or `usual`.
 
     Raises:
-        InputError: it is not topic -> language -> list of questions.
+        InputError: it is not kind -> topic -> language -> list of questions.
     """
     try:
         tree = yaml.safe_load(text)
         return [
-            (str(topic), str(language), str(question))
-            for topic, languages in tree.items()
+            (kind, str(topic), str(language), str(question))
+            for kind in KINDS
+            for topic, languages in tree[kind].items()
             for language, questions in languages.items()
             for question in questions
         ]
-    except (yaml.YAMLError, AttributeError, TypeError):
-        raise InputError(f"{file}: must hold topic: language: [questions]") from None
+    except (yaml.YAMLError, AttributeError, TypeError, KeyError):
+        raise InputError(f"{file}: must hold elsewhere and usual, each topic: language: [questions]") from None
 
 
-def _embed(rows: Sequence[tuple[str, str, str]], embedder: Embedder) -> bytes:
-    embeddings = embedder.embed_queries([question for _, _, question in rows])
-    languages = [language for _, language, _ in rows]
+def _embed(rows: Sequence[tuple[str, str, str, str]], embedder: Embedder) -> bytes:
+    embeddings = embedder.embed_queries([row[3] for row in rows])
+    languages = [row[2] for row in rows]
     means, vector_means = {}, {}
     for code in dict.fromkeys(languages):
         own = [embedding for embedding, language in zip(embeddings, languages, strict=True) if language == code]
         means[code] = np.concatenate([tokens_of(embedding) for embedding in own]).mean(axis=0)
         vector_means[code] = np.stack([embedding.vector for embedding in own]).mean(axis=0)
+    for table in (means, vector_means):
+        table[""] = np.mean(list(table.values()), axis=0)
     centred = [unit(tokens_of(one) - means[code]) for one, code in zip(embeddings, languages, strict=True)]
-    vectors = [unit(one.vector - vector_means[code]) for one, code in zip(embeddings, languages, strict=True)]
-    tokens = np.concatenate(centred)
-    scales = np.abs(tokens).max(axis=1) / 127
-    topics = {topic: number for number, topic in enumerate(dict.fromkeys(topic for topic, _, _ in rows))}
-    groups = {key: number for number, key in enumerate(dict.fromkeys(row[:2] for row in rows))}
+    vectors = np.stack([unit(one.vector - vector_means[code]) for one, code in zip(embeddings, languages, strict=True)])
+    topics = {topic: number for number, topic in enumerate(dict.fromkeys(row[1] for row in rows))}
+    groups = {key: number for number, key in enumerate(dict.fromkeys(row[1:3] for row in rows))}
+    kinds = {row[1]: row[0] for row in rows}
+    owner = np.array([topics[row[1]] for row in rows], np.int32)
     buffer = io.BytesIO()
     np.savez(
         buffer,
         names=np.array(list(topics)),
-        owner=np.array([topics[row[0]] for row in rows], np.int32),
-        group=np.array([groups[row[:2]] for row in rows], np.int32),
-        vectors=np.stack(vectors),
-        tokens=np.round(tokens / scales[:, None]).astype(np.int8),
-        scales=scales.astype(np.float32),
+        elsewhere=np.array([kinds[topic] == KINDS[0] for topic in topics]),
+        owner=owner,
+        group=np.array([groups[row[1:3]] for row in rows], np.int32),
+        vectors=vectors,
+        centroids=np.stack([vectors[owner == number].mean(axis=0) for number in range(len(topics))]),
+        tokens=np.concatenate(centred),
         starts=np.concatenate([[0], np.cumsum([len(one) for one in centred])]),
         languages=np.array(list(means)),
         means=np.stack(list(means.values())),
@@ -169,15 +183,8 @@ def _embed(rows: Sequence[tuple[str, str, str]], embedder: Embedder) -> bytes:
 
 def _load(path: Path) -> Topics:
     with np.load(path, allow_pickle=False) as stored:
-        languages = [str(code) for code in stored["languages"]]
-        return Topics(
-            names=tuple(map(str, stored["names"])),
-            owner=stored["owner"],
-            group=stored["group"],
-            vectors=stored["vectors"],
-            tokens=stored["tokens"],
-            scales=stored["scales"],
-            starts=stored["starts"],
-            means=dict(zip(languages, stored["means"], strict=True)),
-            vector_means=dict(zip(languages, stored["vector_means"], strict=True)),
-        )
+        arrays = {name: stored[name] for name in stored.files}
+    languages = [str(code) for code in arrays.pop("languages")]
+    names = tuple(map(str, arrays.pop("names")))
+    tables = {name: dict(zip(languages, arrays.pop(name), strict=True)) for name in ("means", "vector_means")}
+    return Topics(names=names, **arrays, **tables)
