@@ -10,19 +10,21 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from assistant.build_index import Summary, update_index
 from assistant.calibration import read_calibration
 from assistant.errors import InputError
-from assistant.index import Index
 from assistant.ingest import find_files, read_article
 from assistant.language import Detector, normalise_code
 from assistant.models import Embedder, load_embedder
-from assistant.pipeline import Assistant
-from assistant.retrieve import Retriever
 from assistant.settings import Settings
 from assistant.topics import Topics, load_topics
 from assistant.wording import Wordings
+
+if TYPE_CHECKING:  # these import Chroma and LangChain, which take as long as the model: see build_parts
+    from assistant.build_index import Summary
+    from assistant.index import Index
+    from assistant.pipeline import Assistant
 
 Report = Callable[[str, float], None]
 
@@ -43,29 +45,51 @@ class Parts:
     detector: Detector
 
 
-def build_parts(settings: Settings, report: Report = silent, embedder: Embedder | None = None) -> Parts:
-    """Opens the index and loads the models; the model loads while the index opens.
+def build_parts(
+    settings: Settings, report: Report = silent, embedder: Embedder | None = None, expected: str = ""
+) -> Parts:
+    """Loads the models and opens the index, side by side.
+
+    Args:
+        expected: a text like those to come, such as the one question of this process: the language models that it
+            needs load meanwhile, too.
 
     Raises:
         ModelError, IndexUnavailable, InputError: a part can't be had.
     """
-    with ThreadPoolExecutor(1) as pool:
-        loading = pool.submit(lambda: embedder or load_embedder(settings.embedding_model, settings.home, report))
-        token = settings.chroma_token.get_secret_value() if settings.chroma_token else ""
-        index = Index(settings.home, str(settings.chroma_url or ""), token)
-        wordings = Wordings()
-        loaded = loading.result()
-    topics = load_topics(loaded, settings.home / "models")
-    return Parts(settings, index, loaded, topics, wordings, Detector(wordings.languages))
+    wordings = Wordings()
+    detector = Detector(wordings.languages)
+
+    def load_models() -> tuple[Embedder, Topics]:
+        loaded = embedder or load_embedder(settings.embedding_model, settings.home, report)
+        return loaded, load_topics(loaded, settings.home / "models")
+
+    with ThreadPoolExecutor(2) as pool:
+        models = pool.submit(load_models)
+        warming = pool.submit(detector.detect, expected)
+        index = _open_index(settings)
+        warming.result()
+        loaded, topics = models.result()
+    return Parts(settings, index, loaded, topics, wordings, detector)
 
 
-def build(settings: Settings, report: Report = silent, parts: Parts | None = None) -> Assistant:
-    """The assistant; where nothing was ever ingested, the corpus is ingested first.
+def _open_index(settings: Settings) -> Index:
+    from assistant.index import Index
+
+    token = settings.chroma_token.get_secret_value() if settings.chroma_token else ""
+    return Index(settings.home, str(settings.chroma_url or ""), token)
+
+
+def build(settings: Settings, report: Report = silent, parts: Parts | None = None, expected: str = "") -> Assistant:
+    """The assistant; where nothing was ever ingested, the corpus is ingested first. `expected`: see `build_parts`.
 
     Raises:
         IndexUnavailable: the index belongs to another model.
     """
-    parts = parts or build_parts(settings, report)
+    from assistant.pipeline import Assistant
+    from assistant.retrieve import Retriever
+
+    parts = parts or build_parts(settings, report, expected=expected)
     if not parts.index.is_ready:
         ingest(parts, [settings.corpus], report)
     parts.index.check_model(parts.embedder.name)
@@ -91,6 +115,8 @@ def ingest(
     Raises:
         InputError: a file can't be used; the index is untouched.
     """
+    from assistant.build_index import update_index
+
     report("read", 0.0)
     if language and normalise_code(language) not in parts.wordings.languages:
         known = ", ".join(parts.wordings.languages)

@@ -6,6 +6,7 @@ Never: touches the old state before everything new is stored; runs twice at once
 
 from __future__ import annotations
 
+import io
 import json
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
@@ -20,13 +21,14 @@ from numpy.typing import NDArray
 from assistant.errors import IndexUnavailable, InputError
 from assistant.index import FORMAT, Index, Row, load_rows, new_id, pack_view, save_rows, unpack_tokens, view_hash
 from assistant.lexical import LexicalIndex
-from assistant.models import Embedder, Embedding
+from assistant.models import Embedder, Embedding, unit_rows
 from assistant.passages import cut_passages
 from assistant.records import Article
 from assistant.siblings import find_families
 from assistant.topics import Topics, tokens_of
 
 Report = Callable[[str, float], None]
+Vector = NDArray[np.float32]
 LOCK_SECONDS = 600
 EMBED_BATCH = 64
 PRIOR_TOKENS = 200
@@ -153,9 +155,10 @@ def _switch(
     ]
     lexical = LexicalIndex.build([row.passage.context for row in rows])
     former = database.meta("collection")
+    means, directions = _token_summaries(index, rows, topics)
     _commit(index, rows, changed, kept_paths, {
         "format": FORMAT, "model": embedder.name, "collection": collection, "generation": new_id(),
-        "lexical": lexical.to_bytes(), "means": json.dumps(_means(index, rows, topics)),
+        "lexical": lexical.to_bytes(), "means": json.dumps(means), "directions": directions,
     })  # fmt: skip
     store.delete(sorted(present - set(needed)))
     if former and former != collection:
@@ -204,20 +207,23 @@ def _own_tokens(embedding: Embedding, text: str) -> NDArray[np.float32]:
     return tokens
 
 
-def _means(index: Index, rows: Sequence[Row], topics: Topics) -> list[tuple[str, str, list[float]]]:
-    """Mean token vector of each language's questions and contexts; a small corpus leans on the generic questions."""
-    prior = {code: mean * PRIOR_TOKENS for code, mean in topics.means.items()}
-    sums: dict[tuple[str, str], NDArray[np.float32]] = {}
-    counts: dict[tuple[str, str], int] = {}
-    kinds = {name: (row.passage.language, kind) for row in rows for name, kind in
-             ((row.question, "question"), (row.context, "context"))}  # fmt: skip
+def _token_summaries(index: Index, rows: Sequence[Row], topics: Topics) -> tuple[dict[str, list[float]], bytes]:
+    """Mean token vector of each language (a small corpus leans on the generic questions' mean), and each passage's
+    direction: its centred token vectors summed and scaled to length one, [n, d] as a NumPy file."""
+    sums: dict[str, Vector] = {}
+    counts: dict[str, NDArray[np.int64]] = {}
     for name, tokens, scales in index.database.query("SELECT hash, tokens, scales FROM views"):
-        kind = kinds.get(str(name))
-        if kind:
-            vectors = unpack_tokens(tokens, scales)
-            sums[kind] = sums.get(kind, prior.get(kind[0], prior[""])) + vectors.sum(axis=0)
-            counts[kind] = counts.get(kind, PRIOR_TOKENS) + len(vectors)
-    return [(*kind, np.round(total / counts[kind], 5).tolist()) for kind, total in sums.items()]
+        vectors = unpack_tokens(tokens, scales)
+        sums[str(name)], counts[str(name)] = vectors.sum(axis=0), np.array(len(vectors))
+    means = {}
+    for code in dict.fromkeys(row.passage.language for row in rows):
+        own = {row.context for row in rows if row.passage.language == code}
+        total = sum((sums[name] for name in own), start=topics.means.get(code, topics.means[""]) * PRIOR_TOKENS)
+        means[code] = np.round(total / (PRIOR_TOKENS + sum(int(counts[name]) for name in own)), 5)
+    directions = [sums[row.context] - counts[row.context] * means[row.passage.language] for row in rows]
+    buffer = io.BytesIO()
+    np.save(buffer, unit_rows(np.array(directions, np.float32).reshape(len(rows), -1)))
+    return {code: mean.tolist() for code, mean in means.items()}, buffer.getvalue()
 
 
 def _vectors(index: Index, names: Sequence[str]) -> dict[str, NDArray[np.float32]]:

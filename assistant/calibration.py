@@ -18,12 +18,11 @@ FILE = Path(__file__).with_name("calibration.json")
 
 
 class Fusion(BaseModel):
-    """Weights of a family's scores; `foreign` is added where the passage is not in the asker's language."""
+    """Weights of a family's scores; `foreign` is added to `body` where the passage is not in the asker's language."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     body: float
-    question: float
     lexical: float
     topic: float
     foreign: float

@@ -1,38 +1,72 @@
 """Figures in a text, normalised, so that two texts can be compared whatever their language writes them like.
 
 In: a text. Out: the set of its Figures: exact values with a unit (`%`, a currency, or none).
-Never: rounds, or guesses a unit that is not written beside the number.
+Never: rounds, guesses a unit that is not written beside the number, or reads numbers that are spelled out.
+
+What has separators but is no number (a date, a version, an address) gives its parts, so that 2026-11-30, 30.11.2026 and
+2026年11月30日 are the same three figures, and a changed version is still noticed.
 """
 
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal
 
 import regex
 
-# Scales that are written with digits in front: `30万`, `300K`, `7.7 million`. Longer words first.
+# Scales that are written with digits in front: `30万`, `300K`, `7.7 million`, `3 लाख`.
 SCALES: dict[str, int] = {
-    "millones": 10**6, "millón": 10**6, "milhões": 10**6, "millionen": 10**6, "millions": 10**6, "million": 10**6,
-    "thousand": 10**3, "billion": 10**9, "mil": 10**3, "mio": 10**6, "억": 10**8, "만": 10**4, "億": 10**8,
-    "亿": 10**8, "萬": 10**4, "万": 10**4, "k": 10**3, "m": 10**6,
+    "万亿": 10**12, "兆": 10**12, "조": 10**12, "億": 10**8, "亿": 10**8, "억": 10**8, "千万": 10**7, "百万": 10**6,
+    "百萬": 10**6, "만": 10**4, "萬": 10**4, "万": 10**4, "千": 10**3, "천": 10**3,
+    "mil millones": 10**9, "millones": 10**6, "millón": 10**6, "billones": 10**12, "billón": 10**12, "mil": 10**3,
+    "milhões": 10**6, "milhão": 10**6, "bilhões": 10**9, "bilhão": 10**9, "milioni": 10**6, "milione": 10**6,
+    "miliardi": 10**9, "miliardo": 10**9, "mila": 10**3, "millionen": 10**6, "million": 10**6, "milliarden": 10**9,
+    "milliarde": 10**9, "tausend": 10**3, "mio.": 10**6, "mio": 10**6, "mrd.": 10**9, "mrd": 10**9,
+    "millions": 10**6, "milliards": 10**9, "milliard": 10**9, "mille": 10**3, "thousand": 10**3, "billion": 10**9,
+    "bn": 10**9, "ribu": 10**3, "juta": 10**6, "miliar": 10**9, "тысячи": 10**3, "тысяч": 10**3, "тысяча": 10**3,
+    "тыс.": 10**3, "миллионов": 10**6, "миллиона": 10**6, "миллион": 10**6, "млн": 10**6, "миллиардов": 10**9,
+    "миллиарда": 10**9, "миллиард": 10**9, "млрд": 10**9, "ألف": 10**3, "آلاف": 10**3, "مليون": 10**6,
+    "ملايين": 10**6, "مليار": 10**9, "हज़ार": 10**3, "हजार": 10**3, "लाख": 10**5, "करोड़": 10**7, "मिलियन": 10**6,
 }  # fmt: skip
+LETTER_SCALES = {"k": 10**3, "M": 10**6, "B": 10**9, "K": 10**3}  # only right behind the digits: 5 m are metres
 CURRENCIES: dict[str, str] = {
-    "us$": "USD", "usd": "USD", "dollars": "USD", "dollar": "USD", "dólares": "USD", "dólar": "USD", "美元": "USD",
-    "美金": "USD", "ドル": "USD", "달러": "USD", "$": "USD", "€": "EUR", "euros": "EUR", "eur": "EUR", "欧元": "EUR",
-    "ユーロ": "EUR", "円": "JPY", "日元": "JPY", "jpy": "JPY", "£": "GBP", "gbp": "GBP", "人民币": "CNY", "cny": "CNY",
+    "us$": "USD", "us-dollar": "USD", "us dollars": "USD", "usd": "USD", "dollars": "USD", "dollar": "USD",
+    "dólares": "USD", "dólar": "USD", "dollari": "USD", "dolar as": "USD", "dolar": "USD", "美元": "USD", "美金": "USD",
+    "米ドル": "USD", "ドル": "USD", "달러": "USD", "долларов": "USD", "доллара": "USD", "доллар": "USD",
+    "دولارات": "USD", "دولار": "USD", "डॉलर": "USD", "$": "USD", "€": "EUR", "euros": "EUR", "euro": "EUR",
+    "eur": "EUR", "欧元": "EUR", "歐元": "EUR", "ユーロ": "EUR", "유로": "EUR", "евро": "EUR", "يورو": "EUR",
+    "यूरो": "EUR", "円": "JPY", "日元": "JPY", "jpy": "JPY", "£": "GBP", "gbp": "GBP", "人民币": "CNY",
+    "人民幣": "CNY", "cny": "CNY", "₩": "KRW", "원": "KRW", "₹": "INR", "रुपये": "INR",
 }  # fmt: skip
-_SCALE = "|".join(map(regex.escape, SCALES))
-_CURRENCY = "|".join(map(regex.escape, CURRENCIES))
+PERCENT = (
+    "%", "per cent", "percent", "por ciento", "por cento", "pour cent", "per cento", "prozent", "persen",
+    "パーセント", "퍼센트", "процентов", "процента", "بالمائة", "प्रतिशत",
+)  # fmt: skip
+
+
+SPACED = regex.compile(r"[\p{L}\p{M}. -]*[\p{Latin}\p{Cyrillic}\p{Arabic}\p{Devanagari}]\.?")
+END = r"(?![\p{L}\p{M}])"  # a word ends there: `300 military` are no 300,000, `5 europeos` no euros
+
+
+def _any(words: Iterable[str]) -> str:
+    """An alternation, longer words first; those of scripts that put spaces between words only as whole words."""
+    longest = sorted((unicodedata.normalize("NFC", word) for word in words), key=len, reverse=True)
+    whole = "|".join(regex.escape(word) for word in longest if SPACED.fullmatch(word))
+    others = "|".join(regex.escape(word) for word in longest if not SPACED.fullmatch(word))
+    return "|".join(part for part in (f"(?<![\\p{{L}}\\p{{M}}])(?:{whole}){END}" if whole else "", others) if part)
+
+
 FIGURE = regex.compile(
-    rf"(?:(?P<before>{_CURRENCY})\s?)?"
-    r"(?P<number>\d(?:[\d.,'’\u00a0\u202f]*\d)?)"
-    rf"(?:\s?(?P<scale>{_SCALE})(?![\p{{Script=Latin}}]))?"
-    rf"(?:(?P<percent>\s?[%％٪])|\s?(?:de\s)?(?P<after>{_CURRENCY}))?",
-    regex.IGNORECASE,
+    rf"(?:(?P<before>(?i:{_any(CURRENCIES)}))\s?|(?P<of_hundred>百分之)\s?)?"
+    r"(?P<number>(?<![\d.,])\d{1,3}(?:\s\d{3}){1,5}(?!\d)(?:[.,]\d{1,9})?|\d(?:[\d.,'’٫٬]{0,60}\d)?)"
+    rf"(?:\s?(?P<scale>(?i:{_any(SCALES)}))|(?P<letter>[kKMB]){END})?"
+    rf"(?:\s?(?P<percent>(?i:{_any(PERCENT)}))|(?(before)(?!)|\s?(?:de\s|di\s)?(?P<after>(?i:{_any(CURRENCIES)})(?!\d))))?"
 )
-SEPARATORS = regex.compile(r"[.,'’\u00a0\u202f]")
+SEPARATOR = regex.compile(r"[.,'’٫٬\s]")
+ARABIC_POINT = "٫"
+EXACT = Context(prec=120)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +78,9 @@ class Figure:
 
 
 def find_figures(text: str) -> frozenset[Figure]:
-    """All figures written with digits, of any script (`３００`, `٣٠٠`)."""
-    western = "".join(_western(character) for character in text)
-    found = set()
-    for match in FIGURE.finditer(western):
-        value = _number(match["number"])
-        if value is None:
-            continue
-        scale = SCALES[match["scale"].lower()] if match["scale"] else 1
-        currency = (match["before"] or match["after"] or "").lower()
-        unit = "%" if match["percent"] else CURRENCIES.get(currency, "")
-        found.add(Figure((value * scale).normalize(), unit))
-    return frozenset(found)
+    """All figures written with digits, of any script (`３００`, `٣٠٠`, `३००`)."""
+    western = "".join(map(_western, unicodedata.normalize("NFC", text)))
+    return frozenset(figure for figure in _joined(FIGURE.finditer(western)))
 
 
 def unsupported_figures(claim: str, evidence: str) -> frozenset[Figure]:
@@ -67,26 +92,61 @@ def unsupported_figures(claim: str, evidence: str) -> frozenset[Figure]:
     )
 
 
+def _joined(matches: Iterable[regex.Match[str]]) -> Iterator[Figure]:
+    """The figures of the matches; `1億2000万円`, one behind the other with falling scales, is one number."""
+    held, held_scale, end = Figure(Decimal(0), ""), 0, -1
+    for match in matches:
+        scale = _scale(match)
+        unit = "%" if match["percent"] or match["of_hundred"] else _currency(match)
+        continues = match.start() == end and scale < held_scale and not held.unit
+        if held_scale and not continues:
+            yield held
+        values = list(_values(match["number"]))
+        if len(values) > 1:
+            yield from (Figure(value, "") for value in values)
+            held_scale = 0
+            continue
+        value = EXACT.multiply(values[0], Decimal(scale))
+        held = Figure(EXACT.add(held.value, value) if continues else value, unit)
+        held_scale, end = scale, match.end() if match["scale"] and not match["before"] else -1
+    if held_scale:
+        yield held
+
+
+def _scale(match: regex.Match[str]) -> int:
+    if match["scale"]:
+        return SCALES[match["scale"].lower()]
+    return LETTER_SCALES[match["letter"]] if match["letter"] else 1
+
+
+def _currency(match: regex.Match[str]) -> str:
+    return CURRENCIES.get((match["before"] or match["after"] or "").lower(), "")
+
+
 def _western(character: str) -> str:
-    if character.isascii() or not character.isdigit():
+    """Digits of every script, full-width signs and wide spaces as the plain ones."""
+    if character.isascii():
         return character
-    digit = unicodedata.digit(character, None)
-    return character if digit is None else str(digit)
+    digit = unicodedata.decimal(character, None)
+    if digit is not None:
+        return str(digit)
+    return {"％": "%", "٪": "%", "﹪": "%", "＄": "$", "￡": "£", "，": ",", "．": "."}.get(character, character)
 
 
-def _number(written: str) -> Decimal | None:
-    """The value of digits with separators: the last separator is decimal unless groups of three follow it."""
-    parts = SEPARATORS.split(written)
-    marks = SEPARATORS.findall(written)
-    if not marks:
-        joined = written
-    elif len(set(marks)) == 1 and all(len(part) == 3 for part in parts[1:]) and parts[0] != "0":
-        joined = "".join(parts)
-    elif len(marks) == 1 or marks[-1] not in marks[:-1]:
-        joined = "".join(parts[:-1]) + "." + parts[-1]
+def _values(written: str) -> Iterator[Decimal]:
+    """The value of digits with separators: the last separator is decimal unless groups of three follow it.
+
+    What can't be one number gives its parts.
+    """
+    parts = SEPARATOR.split(written)
+    marks = [" " if mark.isspace() else mark for mark in SEPARATOR.findall(written)]
+    first, middle, last = parts[0], parts[1:-1], parts[-1]
+    is_indian = bool(middle) and len(first) <= 2 and all(len(part) == 2 for part in middle)
+    is_grouped = first != "0" and len(first) <= 3 and (is_indian or all(len(part) == 3 for part in middle))
+    before_last = set(marks[:-1])
+    if is_grouped and len(last) == 3 and len(set(marks)) == 1 and marks[0] != ARABIC_POINT:
+        yield Decimal("".join(parts))
+    elif len(marks) <= 1 or (is_grouped and len(before_last) == 1 and marks[-1] not in before_last):
+        yield Decimal(".".join(["".join(parts[:-1]), last]) if marks else written)
     else:
-        return None  # a version, an address, a date: not one number
-    try:
-        return Decimal(joined)
-    except InvalidOperation:
-        return None
+        yield from (Decimal(part) for part in parts if part)

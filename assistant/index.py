@@ -10,6 +10,7 @@ leaves one state whole: ids that the current state does not know are ignored, an
 
 from __future__ import annotations
 
+import io
 import json
 import sqlite3
 import threading
@@ -27,6 +28,7 @@ from numpy.typing import NDArray
 from assistant.errors import IndexUnavailable
 from assistant.language import LATIN_WORD, script_of
 from assistant.lexical import LexicalIndex
+from assistant.models import unit_rows
 from assistant.records import Passage
 from assistant.vectors import VectorStore
 
@@ -42,13 +44,18 @@ CREATE TABLE IF NOT EXISTS views (hash TEXT PRIMARY KEY, vector BLOB, tokens BLO
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class View:
-    """What was embedded of a passage: unit vector [d], and unit token vectors [n, d] relative to the language's mean, and
-    the direction of their sum [d]."""
+class FamilyTokens:
+    """Token vectors of a family's passages, relative to their language's mean and of unit length.
 
-    vector: NDArray[np.float32]
-    centred: NDArray[np.float32]
-    direction: NDArray[np.float32]
+    Args:
+        tokens: [m, d], passage after passage.
+        starts: where each passage's tokens begin, [k].
+        languages: of the passages, [k].
+    """
+
+    tokens: NDArray[np.float32]
+    starts: NDArray[np.int64]
+    languages: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +74,10 @@ class Snapshot:
     """One consistent state of the index; vectors stay on disk.
 
     Args:
-        families: family id -> positions of its passages.
+        families: family id -> positions of its passages; family_of: number of each passage's family, [n].
         by_hash: view hash -> positions of the passages that share it.
-        means: (language, `question` or `context`) -> mean token vector of the passages' views, [d].
+        directions: unit direction of the sum of each passage's centred token vectors, [n, d].
+        means: language -> mean token vector of its passages, [d].
         names: lower-case Latin words that stand in texts of other scripts: product names, which tell no language.
     """
 
@@ -77,15 +85,12 @@ class Snapshot:
     rows: tuple[Row, ...]
     positions: dict[str, int]
     families: dict[str, list[int]]
+    family_of: NDArray[np.int64]
     by_hash: dict[str, list[int]]
     lexical: LexicalIndex
-    means: dict[tuple[str, str], NDArray[np.float32]]
+    directions: NDArray[np.float32]
+    means: dict[str, NDArray[np.float32]]
     names: frozenset[str]
-
-    def mean_of(self, name: str) -> NDArray[np.float32]:
-        """The mean token vector of the kind of view that a hash stands for."""
-        row = self.rows[self.by_hash[name][0]]
-        return self.means[row.passage.language, "context" if name == row.context else "question"]
 
     @property
     def languages(self) -> list[str]:
@@ -154,10 +159,9 @@ class Index:
         self.home, self._url, self._token = home, chroma_url, chroma_token
         self.database = Database(home / "index.sqlite3")
         self._lock = threading.RLock()
-        self._version: object = None
         self._snapshot: Snapshot | None = None
         self._store: VectorStore | None = None
-        self._cache: OrderedDict[str, View] = OrderedDict()
+        self._cache: OrderedDict[str, FamilyTokens] = OrderedDict()
         self._cached = 0
 
     @property
@@ -172,16 +176,13 @@ class Index:
             IndexUnavailable: nothing was ingested yet, or another format did it.
         """
         with self._lock:
-            version = self.database.query("PRAGMA data_version")[0][0]
-            if self._snapshot is None or version != self._version:
-                generation = self.database.meta("generation")
-                if not generation:
-                    raise IndexUnavailable("there is no index yet; run `assistant ingest corpus`")
-                if self._snapshot is None or generation != self._snapshot.generation:
-                    self._snapshot, self._store = self._load(), None
-                    self._cache.clear()
-                    self._cached = 0
-                self._version = version
+            generation = self.database.meta("generation")
+            if not generation:
+                raise IndexUnavailable("there is no index yet; run `assistant ingest corpus`")
+            if self._snapshot is None or generation != self._snapshot.generation:
+                self._snapshot, self._store = self._load(), None
+                self._cache.clear()
+                self._cached = 0
             return self._snapshot
 
     def check_model(self, model: str) -> None:
@@ -212,30 +213,41 @@ class Index:
         """A collection by name, in the folder or on the server."""
         return VectorStore(self.home / "chroma", collection, self._url, self._token)
 
-    def views(self, hashes: Iterable[str]) -> dict[str, View]:
-        """The stored views of these hashes; unknown ones are left out. Recently used ones come from memory."""
-        wanted = dict.fromkeys(hashes)
+    def family_tokens(self, names: Iterable[str]) -> dict[str, FamilyTokens]:
+        """Token vectors of families by name; unknown ones are left out. Recently used ones come from memory."""
         with self._lock:
             snapshot = self.snapshot()
+            wanted = [name for name in dict.fromkeys(names) if name in snapshot.families]
+            missing = [name for name in wanted if name not in self._cache]
+            self._fetch(snapshot, missing)
             found = {name: self._cache[name] for name in wanted if name in self._cache}
             for name in found:
                 self._cache.move_to_end(name)
-            missing = [name for name in wanted if name not in found and name in snapshot.by_hash]
-            for start in range(0, len(missing), 500):
-                part = missing[start : start + 500]
-                marks = ",".join("?" * len(part))
-                rows = self.database.query(f"SELECT hash, vector, tokens, scales FROM views WHERE hash IN ({marks})", part)
-                for name, *blobs in rows:
-                    found[str(name)] = self._remember(str(name), _unpack(*blobs, snapshot.mean_of(str(name))))
+            while self._cached > CACHE_BYTES and self._cache:
+                self._cached -= self._cache.popitem(last=False)[1].tokens.nbytes
             return found
 
-    def _remember(self, name: str, view: View) -> View:
-        self._cache[name] = view
-        self._cached += view.centred.nbytes
-        while self._cached > CACHE_BYTES:
-            _, dropped = self._cache.popitem(last=False)
-            self._cached -= dropped.centred.nbytes
-        return view
+    def _fetch(self, snapshot: Snapshot, names: Sequence[str]) -> None:
+        """Reads families from the database into the cache."""
+        rows = {name: [snapshot.rows[position] for position in snapshot.families[name]] for name in names}
+        hashes = list(dict.fromkeys(row.context for family in rows.values() for row in family))
+        stored: dict[object, tuple[object, object]] = {}
+        for start in range(0, len(hashes), 500):
+            part = hashes[start : start + 500]
+            marks = ",".join("?" * len(part))
+            sql = f"SELECT hash, tokens, scales FROM views WHERE hash IN ({marks})"  # noqa: S608 - only marks vary
+            stored |= {name: (tokens, scales) for name, tokens, scales in self.database.query(sql, part)}
+        for name, family in rows.items():
+            present = [row for row in family if row.context in stored]
+            if present:
+                parts = [
+                    unit_rows(unpack_tokens(*stored[row.context]) - snapshot.means[row.passage.language])
+                    for row in present
+                ]
+                starts = np.cumsum([0, *(len(part) for part in parts[:-1])])
+                languages = tuple(row.passage.language for row in present)
+                self._cache[name] = FamilyTokens(np.concatenate(parts), starts, languages)
+                self._cached += self._cache[name].tokens.nbytes
 
     def _load(self) -> Snapshot:
         database = self.database
@@ -248,17 +260,19 @@ class Index:
             families.setdefault(row.passage.family, []).append(position)
             for name in {row.question, row.context}:
                 by_hash.setdefault(name, []).append(position)
-        blob = database.query("SELECT value FROM meta WHERE name = 'lexical'")[0][0]
-        means = json.loads(database.meta("means"))
+        numbers = {family: number for number, family in enumerate(families)}
+        blobs = dict(database.query("SELECT name, value FROM meta WHERE name IN ('lexical', 'directions')"))
         return Snapshot(
             generation=database.meta("generation"),
             rows=rows,
             positions={row.passage.id: position for position, row in enumerate(rows)},
             families=families,
+            family_of=np.array([numbers[row.passage.family] for row in rows], np.int64),
             by_hash=by_hash,
-            lexical=LexicalIndex.from_bytes(bytes(blob)),  # type: ignore[arg-type]
+            lexical=LexicalIndex.from_bytes(blobs["lexical"]),  # type: ignore[arg-type]  # SQLite gives bytes
+            directions=np.load(io.BytesIO(blobs["directions"]), allow_pickle=False),  # type: ignore[arg-type]
             names=_names(rows),
-            means={(code, view): np.array(mean, dtype=np.float32) for code, view, mean in means},
+            means={code: np.array(mean, np.float32) for code, mean in json.loads(database.meta("means")).items()},
         )
 
 
@@ -306,15 +320,6 @@ def unpack_tokens(tokens: object, scales: object) -> NDArray[np.float32]:
     factors = np.frombuffer(scales, dtype=np.float32)  # type: ignore[call-overload]  # SQLite gives bytes
     whole = np.frombuffer(tokens, dtype=np.int8).reshape(len(factors), -1)  # type: ignore[call-overload]
     return np.asarray(whole * factors[:, None], dtype=np.float32)
-
-
-def _unpack(vector: object, tokens: object, scales: object, mean: NDArray[np.float32]) -> View:
-    rows = _unit(unpack_tokens(tokens, scales) - mean)
-    return View(np.frombuffer(vector, dtype=np.float32), rows, _unit(rows.sum(axis=0)))  # type: ignore[call-overload]
-
-
-def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-6), dtype=np.float32)
 
 
 def new_id() -> str:

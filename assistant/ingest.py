@@ -60,6 +60,10 @@ def read_article(path: Path, detector: Detector, language: str = "", limit_mb: i
     Raises:
         SourceError: the file can't be read or is malformed; the message names it and, where there is one, the line.
     """
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{ascii(str(path))}: the file's name is not UTF-8; rename it") from None
     data = _read(path, limit_mb)
     source = _decode(data, path)
     title, url, declared = "", "", ""
@@ -88,12 +92,11 @@ def _read(path: Path, limit_mb: int) -> bytes:
             raise SourceError(path, f"is {size / 1e6:.1f} MB, more than the {limit_mb} MB allowed; split it")
         return path.read_bytes()
     except OSError as error:
-        raise SourceError(path, f"can't be read: {error.strerror or error}") from None
+        why = error.strerror or str(error)
+        raise SourceError(path, f"can't be read ({why}); check the path and its permissions") from None
 
 
 def _decode(data: bytes, path: Path) -> str:
-    if not data.strip():
-        raise SourceError(path, "is empty")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise SourceError(path, "is UTF-16; save it as UTF-8")
     if b"\x00" in data:
@@ -103,4 +106,6 @@ def _decode(data: bytes, path: Path) -> str:
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise SourceError(path, f"is not UTF-8 (byte 0x{data[error.start]:02x}); save it as UTF-8", line) from None
+    if not text.strip():
+        raise SourceError(path, "is empty")
     return text.replace("\r\n", "\n").replace("\r", "\n")

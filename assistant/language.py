@@ -30,11 +30,17 @@ DENSITY = 4  # one Han, kana or Hangul character says about as much as four Lati
 KANA = regex.compile(r"[\p{Script=Hiragana}\p{Script=Katakana}ー]")
 HAN = regex.compile(r"\p{Script=Han}")
 LATIN_WORD = regex.compile(r"\p{Script=Latin}[\p{Script=Latin}\p{M}'’-]*")
+LATIN_RUN = regex.compile(r"[\p{Script=Latin}\p{N}][\p{Script=Latin}\p{M}\p{N}._/-]*")  # `my-package2` is one
+LOWER_WORD = regex.compile(r"[\p{Ll}\p{Lo}\p{M}]{2,}\.?")
+ADDRESS = regex.compile(r"(?:https?://|www\.)[!-~]+|[\w.+-]+@[\w-]+\.[\w.-]+", regex.ASCII)
+DETECTED_CHARACTERS = 2000  # more tells nothing new, and detection stays fast whatever is pasted
+HAN_CONFLICT = 2.5  # nats: more than any hint, so that 手续 stays Chinese on a Japanese page
 SENTENCE_END = regex.compile(
     r"[。！？｡]+[」』”’）】》\"')\]]*\s*"  # full-width marks end a sentence wherever they stand
     r"|[.!?…؟۔।॥።]+[”’»\"')\]]*(?:\s+|$)"  # the others only before a space, so 7.7 and example.com stay whole
     r"|\n+"
 )
+LETTER = regex.compile(r"\p{L}")
 SCRIPT_PARTS = {"Jpan": ("Hira", "Kana", "Hani"), "Kore": ("Hang",), "Hans": ("Hani",), "Hant": ("Hani",)}
 
 
@@ -80,6 +86,15 @@ def language_name(code: str, reader: str) -> str:
     return name or code
 
 
+def is_language(code: str) -> bool:
+    """Whether CLDR knows the language (`jp` is none, `ja` is)."""
+    try:
+        Locale.parse(normalise_code(code).replace("-", "_"))
+    except (UnknownLocaleError, ValueError):
+        return False
+    return True
+
+
 def normalise_code(code: str) -> str:
     """Canonical code: `zh`, `zh-CN` -> `zh-Hans`; `zh-TW`, `zh-HK` -> `zh-Hant`; `es-MX` -> `es`; case repaired."""
     parts = code.strip().replace("_", "-").split("-")
@@ -101,8 +116,11 @@ def split_sentences(text: str) -> list[str]:
     pieces, start = [], 0
     for end in SENTENCE_END.finditer(text):
         following = text[end.end() : end.end() + 1]
-        if end.group().startswith(".") and following and following.islower():
-            continue  # "e.g. this": an abbreviation, not an end
+        if end.group().startswith("."):
+            if following and following.islower():
+                continue  # "e.g. this": an abbreviation, not an end
+            if not LETTER.search(text, start, end.start()) and following:
+                continue  # "3. Sign in": a number in a list
         pieces.append(text[start : end.end()])
         start = end.end()
     if start < len(text):
@@ -133,7 +151,8 @@ def fold_han(text: str) -> str:
 def _han_conflicts(character: str) -> tuple[bool, bool, bool]:
     """Whether a character is foreign to (Simplified, Traditional, Japanese) spelling, by OpenCC's tables."""
     simplified = _converter("s2t").convert(character) != character
-    shinjitai = _converter("jp2t").convert(character) != character
+    old = _converter("jp2t").convert(character)
+    shinjitai = character not in (old, _converter("t2tw").convert(old))  # 為 is Taiwan's own, not only Japan's
     traditional = _converter("t2s").convert(character) != character
     old_form = _converter("t2jp").convert(character) != character
     return traditional or (shinjitai and not simplified), simplified or shinjitai, old_form or (
@@ -156,7 +175,8 @@ class Detector:
             names: lower-case words that say nothing about the language (product names).
         """
         known = tuple(code for code in map(normalise_code, hints) if code in self.languages)
-        candidates = self._by_script(text)
+        text = ADDRESS.sub(" ", unicodedata.normalize("NFC", text[:DETECTED_CHARACTERS]))
+        candidates = self._by_script(text, names)
         if len(candidates) == 1:
             return Detection(candidates[0], True)
         if not candidates:
@@ -169,10 +189,11 @@ class Detector:
         if not certain:  # names only: "PyTorch?" is every language
             return Detection((*known, *(code for code in ("en", *candidates) if code in candidates))[0], False)
         scores = self._model_scores(plain, candidates)
+        tied = _is_tied(scores, HINT_BONUS)
         _favour(scores, known)
-        return Detection(max(scores, key=lambda code: scores[code]), True)
+        return Detection(max(scores, key=lambda code: scores[code]), not tied)
 
-    def _by_script(self, text: str) -> list[str]:
+    def _by_script(self, text: str, names: Collection[str]) -> list[str]:
         """The languages written in the text's leading script, in declared order."""
         counts: dict[str, float] = {}
         for code in self.languages:
@@ -180,26 +201,29 @@ class Detector:
             if script not in counts:
                 counts[script] = len(_letters(script).findall(text)) * (1 if script == "Latn" else DENSITY)
         if max((count for script, count in counts.items() if script != "Latn"), default=0):
-            plain = (word for word in LATIN_WORD.findall(text) if word[0].islower())
-            counts["Latn"] = sum(map(len, plain))  # names and acronyms stand in texts of every script
+            plain = [word for word in LATIN_RUN.findall(text) if LOWER_WORD.fullmatch(word) and word not in names]
+            # One Latin word, names and acronyms stand in texts of every script.
+            counts["Latn"] = sum(map(len, plain)) if len(plain) > 1 else 0
         best = max(counts.values(), default=0)
         if not best:
             return []
         if KANA.search(text) and "Jpan" in counts and counts["Jpan"] >= counts.get("Latn", 0):
             return [code for code in self.languages if script_of(code) == "Jpan"]
+        if counts.get("Latn") == best:
+            return [code for code in self.languages if script_of(code) == "Latn"]
         return [code for code in self.languages if counts[script_of(code)] == best]
 
     def _detect_han(self, text: str, candidates: Sequence[str], hints: Sequence[str]) -> Detection:
         """Simplified, Traditional or kanji-only Japanese: by characters foreign to each, then habit and hints."""
         conflicts = [_han_conflicts(character) for character in HAN.findall(text)]
         columns = {"Hans": 0, "Hant": 1, "Jpan": 2}
-        scores = {code: -2.0 * sum(row[columns[script_of(code)]] for row in conflicts) for code in candidates}
+        scores = {code: -HAN_CONFLICT * sum(row[columns[script_of(code)]] for row in conflicts) for code in candidates}
         japanese = self._fasttext(text).get("ja", 0.0)
         for code in candidates:
             scores[code] += math.log((japanese if code == "ja" else 1 - japanese) + 0.05)
-        best = max(scores.values())
-        tied = sum(best - score < HINT_BONUS for score in scores.values()) > 1
-        _favour(scores, hints, HINT_BONUS * 2 if len(text) <= 8 else HINT_BONUS)
+        bonus = HINT_BONUS * 2 if len(text) <= 8 else HINT_BONUS
+        tied = _is_tied(scores, bonus)
+        _favour(scores, hints, bonus)
         return Detection(max(scores, key=lambda code: scores[code]), not tied)
 
     def _model_scores(self, text: str, candidates: Sequence[str]) -> dict[str, float]:
@@ -227,7 +251,14 @@ class Detector:
 
 
 def _tells(word: str, names: Collection[str]) -> bool:
-    return word.lower() not in names and sum(letter.isupper() for letter in word) < 2
+    is_symbol = len(word) == 1 and word.isupper()  # the K of 300K
+    return word.lower() not in names and sum(letter.isupper() for letter in word) < 2 and not is_symbol
+
+
+def _is_tied(scores: dict[str, float], margin: float) -> bool:
+    """Whether a second language comes within `margin` of the best, so that a hint decides."""
+    best = max(scores.values())
+    return sum(best - score < margin for score in scores.values()) > 1
 
 
 def _favour(scores: dict[str, float], hints: Sequence[str], bonus: float = HINT_BONUS) -> None:

@@ -29,13 +29,15 @@ UNSPACED = (
     r"[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー"
     r"\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]"
 )
+DIGIT = regex.compile(r"[^\P{Nd}0-9]")  # `٣` and `३` are 3
 PIECE = regex.compile(rf"(?P<unspaced>{UNSPACED}+)|\p{{N}}+|(?P<word>[[\p{{L}}\p{{M}}]--{UNSPACED}]+)", regex.V1)
 
 
 def tokenise(text: str) -> list[str]:
-    """Tokens of a text: case, width, accents and Han variants folded, so that `cuánto` is `cuanto` and `價` is `价`."""
+    """Tokens of a text: case, width, digits, accents and Han variants folded: `cuánto` is `cuanto`, `價` is `价`."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     folded = "".join(c for c in unicodedata.normalize("NFD", folded) if not "\u0300" <= c <= "\u036f")
+    folded = DIGIT.sub(lambda digit: str(unicodedata.decimal(digit.group())), folded)
     folded = fold_han(unicodedata.normalize("NFC", folded))
     tokens: list[str] = []
     for piece in PIECE.finditer(folded):
@@ -49,6 +51,18 @@ def tokenise(text: str) -> list[str]:
             edged = f"^{run}$"
             tokens.extend(edged[at : at + GRAM] for at in range(len(edged) - GRAM + 1))
     return tokens
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text in order, width and case folded and nothing else; each unspaced character is a word.
+
+    Punctuation and layout are gone, so two texts say the same in the same order when their words are the same.
+    """
+    words: list[str] = []
+    for piece in PIECE.finditer(unicodedata.normalize("NFKC", text).casefold()):
+        run = piece.group()
+        words.extend(run if piece.lastgroup == "unspaced" else [run])
+    return words
 
 
 def _keys(tokens: Iterable[str]) -> NDArray[np.uint64]:

@@ -19,21 +19,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from assistant.checkpoint import HIDDEN, PACKAGE, POSITIONS, SOURCE_SHA256, VERSION
 from assistant.errors import ModelError
-from assistant.weights import (
-    FORMAT,
-    GRAPH,
-    HIDDEN,
-    NAME,
-    PACKAGE,
-    PIECES,
-    POSITIONS,
-    PROMPTS,
-    SOURCE_SHA256,
-    VERSION,
-    Report,
-    build_model,
-)
+from assistant.weights import FORMAT, GRAPH, NAME, PIECES, PROMPTS, Report, build_model
 
 BUNDLED = "bundled"
 BEGIN, END = 0, 2

@@ -1,6 +1,7 @@
 """Articles -> passages: the pieces that are embedded, found, quoted and cited.
 
-In: an Article. Out: its Passages in reading order. Never: an empty passage, or one whose text is not a slice of the file.
+In: an Article. Out: its Passages in reading order.
+Never: an empty passage, or one whose text is not a slice of the file.
 
 A passage is an FAQ answer, a paragraph, a list item, one table row, or an outline: the sentence that introduces a list
 together with the statements its members open with, which answers "which mistakes are common?".
@@ -20,6 +21,10 @@ from assistant.records import Article, Block, Entry, Passage, PassageKind
 LONG_COLUMNS = 1400  # about 350 tokens: the model reads 512, and a longer quote is not read by people either
 INTRODUCES = regex.compile(r"[:：]\s*$")
 OUTLINE_COLUMNS = 200
+WORD = regex.compile(r"[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[\p{L}\p{M}\p{N}]+")
+CLOSING = regex.compile(r"[^\p{L}\p{N}\s]{0,20}")
+PAUSE = regex.compile(r"[，、；：,;:]+\s*|\s+")
+MARKS = regex.compile(r"[\p{M}\u200d\ufe0f]{0,20}")
 
 
 def cut_passages(article: Article) -> list[Passage]:
@@ -42,13 +47,15 @@ def cut_passages(article: Article) -> list[Passage]:
 
 def _of_entry(article: Article, entry: Entry) -> Iterator[Passage]:
     """The entry's own blocks, an FAQ answer in one piece; then an outline of each list in it."""
-    blocks = [piece for block in _joined(article, entry) for piece in _split_long(block)]
+    blocks = [piece for block in _joined(article, entry) for piece in _split_long(article, block)]
     passages = [_passage(article, entry, block, number) for number, block in enumerate(blocks, 1)]
     yield from passages
     if entry.question:
         return
     for start, block in enumerate(blocks):
         end = start + 1
+        if block.kind == "item":
+            continue
         while end < len(blocks) and blocks[end].kind == "item":
             end += 1
         if block.kind == "paragraph" and end - start > 2:
@@ -70,30 +77,63 @@ def _joined(article: Article, entry: Entry) -> Sequence[Block]:
     return [replace(first, kind="paragraph", text=text, plain=plain)]
 
 
-def _split_long(block: Block) -> Iterator[Block]:
-    """A block cut between sentences into slices that can be quoted; one without sentence ends is cut by length."""
-    if display_width(block.text) <= LONG_COLUMNS or block.kind == "row":
+def _split_long(article: Article, block: Block) -> Iterator[Block]:
+    """A block cut between sentences into slices that can be quoted; one without sentence ends is cut by length.
+
+    The text without markup is cut, and each piece's words are looked up in the source, which may have markup between.
+    """
+    if display_width(block.plain) <= LONG_COLUMNS or block.kind == "row":
         yield block
         return
-    pieces = [part for sentence in split_sentences(block.text) for part in _slices(sentence)]
+    stop = block.start + len(block.text)
+    at, line = block.start, block.line
+    groups = list(_groups([part for sentence in split_sentences(block.plain) for part in _slices(sentence)]))
+    for number, group in enumerate(groups):
+        end = stop if number + 1 == len(groups) else _end_of(group, article.source, at, stop)
+        raw = article.source[at:end]
+        start = at + len(raw) - len(raw.lstrip())
+        line += article.source.count("\n", at, start)
+        if raw.strip() and group.strip():
+            yield replace(block, text=raw.strip(), plain=group.strip(), start=start, line=line)
+        line += article.source.count("\n", start, end)
+        at = end
+
+
+def _end_of(piece: str, source: str, start: int, stop: int) -> int:
+    """Where in source[start:stop] the piece ends, which opens that part but for markup."""
+    if source.startswith(piece, start):
+        return start + len(piece)
+    for word in WORD.finditer(piece):
+        found = source.find(word.group(), start, stop)
+        start = found + len(word.group()) if found >= 0 else start
+    return CLOSING.match(source, start, stop).end()  # type: ignore[union-attr]  # it matches nothing, too
+
+
+def _groups(pieces: Sequence[str]) -> Iterator[str]:
+    """Neighbours joined up to half the longest passage."""
+    held, width = "", 0
+    for piece in pieces:
+        columns = display_width(piece)
+        if held and width + columns > LONG_COLUMNS // 2:
+            yield held
+            held, width = "", 0
+        held, width = held + piece, width + columns
+    if held:
+        yield held
+
+
+def _slices(sentence: str) -> Iterator[str]:
+    """A sentence too long to be quoted, cut behind a comma or space where there is one, never before a mark."""
     start = 0
-    while start < len(pieces):
-        end, width = start, 0
-        while end < len(pieces) and (end == start or width + display_width(pieces[end]) <= LONG_COLUMNS // 2):
-            width += display_width(pieces[end])
-            end += 1
-        text = "".join(pieces[start:end])
-        offset = sum(map(len, pieces[:start])) + len(text) - len(text.lstrip())
-        line = block.line + block.text[:offset].count("\n")
-        if text.strip():
-            plain = " ".join(text.split())
-            yield replace(block, text=text.strip(), plain=plain, start=block.start + offset, line=line)
+    while display_width(sentence[start : start + LONG_COLUMNS]) > LONG_COLUMNS // 2:
+        end = start + LONG_COLUMNS // 4
+        pauses = [pause.end() for pause in PAUSE.finditer(sentence, start + LONG_COLUMNS // 8, end)]
+        end = pauses[-1] if pauses else end
+        end = MARKS.match(sentence, end).end()  # type: ignore[union-attr]  # matches nothing, too
+        yield sentence[start:end]
         start = end
-
-
-def _slices(sentence: str) -> list[str]:
-    step = LONG_COLUMNS // 4
-    return [sentence[at : at + step] for at in range(0, len(sentence), step)] if len(sentence) > 2 * step else [sentence]
+    if start < len(sentence):
+        yield sentence[start:]
 
 
 def _passage(article: Article, entry: Entry, block: Block, number: int) -> Passage:
@@ -142,7 +182,9 @@ def _outline(
 
 def _with_children(entries: Sequence[Entry]) -> Iterator[tuple[Entry, list[Entry]]]:
     """Each section that has blocks and sub-sections which are no FAQ pairs."""
-    starts = [index for index, (above, below) in enumerate(pairwise(entries)) if len(below.parents) > len(above.parents)]
+    starts = [
+        index for index, (above, below) in enumerate(pairwise(entries)) if len(below.parents) > len(above.parents)
+    ]
     for index in starts:
         parent = entries[index]
         path = (*parent.parents, parent.heading)

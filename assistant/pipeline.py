@@ -11,6 +11,7 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 import regex
 
@@ -87,6 +88,15 @@ class Assistant:
             if isinstance(event, Answer):
                 return event
         raise AssertionError("the stream ends with an Answer")
+
+    def sample_questions(self, language: str, count: int) -> list[str]:
+        """At most `count` questions that the articles ask in that language, from as many articles as can be."""
+        by_article: dict[str, list[str]] = {}
+        for row in self.retriever.index.snapshot().rows:
+            if row.passage.kind == "faq" and row.passage.language == language:
+                by_article.setdefault(row.passage.article, []).append(row.passage.question)
+        turns = zip_longest(*by_article.values())
+        return list(dict.fromkeys(question for turn in turns for question in turn if question))[:count]
 
     def _understand(self, text: str, page_language: str, history: Sequence[Turn]) -> Question:
         hints = [normalise_code(page_language)] if page_language else []

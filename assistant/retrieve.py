@@ -3,11 +3,12 @@
 In: a Question. Out: Found: Hits, best first, each with the sibling to show, and the signals behind the confidence.
 Never: reads article files, or shows a passage that the current snapshot does not hold.
 
-First stage: Chroma's nearest views and the best lexical passages name candidate families. Second stage: late
+First stage: every passage's direction (its token vectors summed) against the question's and against the topics that the
+question resembles, with the lexical score; Chroma's nearest views join. Second stage, for the best families: late
 interaction (Khattab & Zaharia, "ColBERT", 2020) with token vectors of the same model: the mean over the question's
-tokens of the best cosine with any token of the passage's own text. Vectors are taken relative to their language's mean,
-which removes what tells languages apart and little else. A family's score is the mean over its languages, so that one
-bad translation does not decide.
+tokens of the best cosine with any token of the passage. Vectors are taken relative to their language's mean, which
+removes what tells languages apart and little else. A family's score is the mean over its languages, so that one bad
+translation does not decide.
 """
 
 from __future__ import annotations
@@ -21,15 +22,16 @@ from numpy.typing import NDArray
 
 from assistant.calibration import Calibration
 from assistant.index import Index, Snapshot
-from assistant.models import Embedder
+from assistant.models import Embedder, unit_rows
 from assistant.records import Hit, Outcome, Passage, Question
 from assistant.topics import Resemblance, Topics, tokens_of
 from assistant.wording import Wordings
 
 Array = NDArray[np.float32]
-NEAREST = 64  # views asked of Chroma: two a passage
-LEXICAL = 16  # passages taken from the lexical index
-FAMILIES = 24  # families rescored token by token
+NEAREST = 32  # views asked of Chroma: two a passage
+FAMILIES = 24  # families rescored token by token, by the first stage's order
+EXTRA = 8  # more of them that only Chroma found
+COARSE_WEIGHT = 15.0  # of the question's direction, on the scale of the learned weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +44,10 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A candidate with its scores: body and question by late interaction, lexical in 0..1."""
+    """A candidate with its scores: `body` by late interaction, `lexical` in 0..1, `topic` a cosine with the expansion."""
 
     name: str
     body: float
-    question: float
     lexical: float
     topic: float
     score: float
@@ -89,12 +90,13 @@ class Retriever:
         snapshot = self.index.snapshot()
         embedding = self.embedder.embed_queries([question.text])[0]
         tokens = self.topics.centre(tokens_of(embedding), question.language)
-        lexical = snapshot.lexical.score(question.text)
-        names = self._candidates(snapshot, embedding.vector, lexical)
-        if not names or not len(tokens):
+        if not snapshot.rows or not len(tokens):
             return Candidates(snapshot, (), {})
         topics = self.topics.compare(tokens, self.topics.centre_vector(embedding.vector, question.language))
-        families = self._score(snapshot, names, tokens, topics.expansion, lexical, question.language)
+        lexical = snapshot.lexical.score(question.text)
+        topical = snapshot.directions @ topics.expansion
+        names = self._candidates(snapshot, embedding.vector, tokens, lexical, topical)
+        families = self._score(snapshot, names, tokens, lexical, topical, question.language)
         return Candidates(snapshot, tuple(families), self._signals(families, topics, len(tokens)))
 
     def judge(self, found: Found) -> Outcome:
@@ -115,43 +117,36 @@ class Retriever:
         vectors = np.stack([embedding.vector for embedding in self.embedder.embed_passages(sentences)])
         return int((vectors @ target).argmax())
 
-    def _candidates(self, snapshot: Snapshot, vector: Array, lexical: Array) -> list[str]:
-        positions = [
-            position
-            for name in self.index.near(vector, NEAREST)
-            for position in snapshot.by_hash.get(name, ())
-        ]
-        order = np.argsort(-lexical)[:LEXICAL] if len(lexical) else []
-        words = [int(position) for position in order if lexical[position] > 0]
-        names: dict[str, None] = {}
-        for rank in range(max(len(positions), len(words))):  # alternate, so that neither leg crowds the other out
-            for source in (positions, words):
-                if rank < len(source) and len(names) < FAMILIES:
-                    names[snapshot.rows[source[rank]].passage.family] = None
+    def _candidates(
+        self, snapshot: Snapshot, vector: Array, tokens: Array, lexical: Array, topical: Array
+    ) -> list[str]:
+        """Families worth rescoring: the first stage's best, then what only Chroma found."""
+        fusion = self.calibration.fusion
+        near = snapshot.directions @ unit_rows(tokens.sum(axis=0))
+        score = COARSE_WEIGHT * near + fusion.topic * topical + fusion.lexical * lexical
+        sizes = np.bincount(snapshot.family_of)
+        means = np.bincount(snapshot.family_of, score) / sizes
+        every = list(snapshot.families)
+        names = dict.fromkeys(every[number] for number in np.argsort(-means)[:FAMILIES])
+        for view in self.index.near(vector, NEAREST):
+            for position in snapshot.by_hash.get(view, ()):
+                if len(names) < FAMILIES + EXTRA:
+                    names[snapshot.rows[position].passage.family] = None
         return list(names)
 
     def _score(
-        self, snapshot: Snapshot, names: Sequence[str], tokens: Array, expansion: Array, lexical: Array, language: str
+        self, snapshot: Snapshot, names: Sequence[str], tokens: Array, lexical: Array, topical: Array, language: str
     ) -> list[Family]:
-        rows = {name: [snapshot.rows[position] for position in snapshot.families[name]] for name in names}
-        views = self.index.views(view for family in rows.values() for row in family for view in (row.context, row.question))
         fusion = self.calibration.fusion
         families = []
-        for name, family in rows.items():
-            scores = [
-                (
-                    _late(tokens, views[row.context].centred) + (row.passage.language != language) * fusion.foreign,
-                    _late(tokens, views[row.question].centred),
-                    float(views[row.context].direction @ expansion),
-                )
-                for row in family
-                if row.context in views and row.question in views
-            ]
-            if scores:
-                body, question, topic = (float(score) for score in np.mean(scores, axis=0))
-                words = float(max(lexical[position] for position in snapshot.families[name]))
-                total = fusion.body * body + fusion.question * question + fusion.topic * topic + fusion.lexical * words
-                families.append(Family(name, body, question, words, topic, total))
+        for name, family in self.index.family_tokens(names).items():
+            best = np.maximum.reduceat(tokens @ family.tokens.T, family.starts, axis=1).mean(axis=0)
+            foreign = np.array([code != language for code in family.languages])
+            body = float((best + fusion.foreign * foreign).mean())
+            positions = snapshot.families[name]
+            words, topic = float(lexical[positions].max()), float(topical[positions].mean())
+            total = fusion.body * body + fusion.lexical * words + fusion.topic * topic
+            families.append(Family(name, body, words, topic, total))
         return sorted(families, key=lambda family: -family.score)
 
     def _signals(self, families: Sequence[Family], topics: Resemblance, length: int) -> dict[str, float]:
@@ -166,7 +161,6 @@ class Retriever:
             "balance": _log_sum(topics.one_way[elsewhere]) - _log_sum(topics.one_way[~elsewhere]),
             "balance_both": _log_sum(topics.both_ways[elsewhere]) - _log_sum(topics.both_ways[~elsewhere]),
             "body": max(family.body for family in families),
-            "question": max(family.question for family in families),
             "lexical": max(family.lexical for family in families),
             "lead": scores[0] - (scores[1] if len(scores) > 1 else 0.0),
             "lead_five": scores[0] - float(np.mean(scores[:5])),
@@ -183,11 +177,6 @@ class Retriever:
             if code in siblings:
                 return siblings[code]
         return siblings.get("en") or next(iter(siblings.values()))
-
-
-def _late(question: Array, passage: Array) -> float:
-    """Late interaction of unit token vectors [n, d] and [m, d]: mean of the best cosines."""
-    return float((question @ passage.T).max(axis=1).mean())
 
 
 def _log_sum(scores: Array) -> float:

@@ -131,9 +131,9 @@ def _align(
     gains = centred[rows_a] @ centred[rows_b].T - GAP
     gains -= KIND_PENALTY * (np.array(kinds_a)[:, None] != np.array(kinds_b)[None, :])
     total = np.zeros((len(rows_a) + 1, len(rows_b) + 1), np.float32)
-    for i in range(len(rows_a)):
-        for j in range(len(rows_b)):
-            total[i + 1, j + 1] = max(total[i, j] + gains[i, j], total[i, j + 1], total[i + 1, j])
+    for i, gain in enumerate(gains):
+        best = np.maximum(total[i, :-1] + gain, total[i, 1:])
+        total[i + 1, 1:] = np.maximum.accumulate(best)  # the best so far may also end further left
     i, j = len(rows_a), len(rows_b)
     while i and j:
         if total[i, j] == total[i - 1, j]:

@@ -21,7 +21,7 @@ import yaml
 from numpy.typing import NDArray
 
 from assistant.errors import InputError
-from assistant.models import Embedder, Embedding
+from assistant.models import Embedder, Embedding, unit_rows
 
 FILE = Path(__file__).parent / "topics.yaml"
 KINDS = ("elsewhere", "usual")
@@ -29,11 +29,6 @@ COARSE = 48  # topics compared token by token; the others can't win
 SHARPNESS = 40.0  # of the softmax over topics: the expansion is the best topic, or a blend where several are close
 FAR = -1.0
 Array = NDArray[np.float32]
-
-
-def unit(rows: Array) -> Array:
-    """Rows scaled to length one."""
-    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-6), dtype=np.float32)
 
 
 def tokens_of(embedding: Embedding) -> Array:
@@ -79,11 +74,11 @@ class Topics:
 
     def centre(self, tokens: Array, language: str) -> Array:
         """Question token vectors less their language's mean, of unit length; unknown languages use the mean of all."""
-        return unit(tokens - self.means.get(language, self.means[""]))
+        return unit_rows(tokens - self.means.get(language, self.means[""]))
 
     def centre_vector(self, vector: Array, language: str) -> Array:
         """The same for a sentence vector."""
-        return unit(vector - self.vector_means.get(language, self.vector_means[""]))
+        return unit_rows(vector - self.vector_means.get(language, self.vector_means[""]))
 
     def compare(self, tokens: Array, vector: Array) -> Resemblance:
         """How much a centred question, token vectors [n, d] and sentence vector [d], resembles each topic."""
@@ -157,8 +152,8 @@ def _embed(rows: Sequence[tuple[str, str, str, str]], embedder: Embedder) -> byt
         vector_means[code] = np.stack([embedding.vector for embedding in own]).mean(axis=0)
     for table in (means, vector_means):
         table[""] = np.mean(list(table.values()), axis=0)
-    centred = [unit(tokens_of(one) - means[code]) for one, code in zip(embeddings, languages, strict=True)]
-    vectors = np.stack([unit(one.vector - vector_means[code]) for one, code in zip(embeddings, languages, strict=True)])
+    centred = [unit_rows(tokens_of(one) - means[code]) for one, code in zip(embeddings, languages, strict=True)]
+    vectors = np.stack([unit_rows(one.vector - vector_means[code]) for one, code in zip(embeddings, languages, strict=True)])
     topics = {topic: number for number, topic in enumerate(dict.fromkeys(row[1] for row in rows))}
     groups = {key: number for number, key in enumerate(dict.fromkeys(row[1:3] for row in rows))}
     kinds = {row[1]: row[0] for row in rows}

@@ -16,12 +16,17 @@ from assistant.records import Question, Turn
 from assistant.wording import Wordings
 
 ALLOWED_CONTROLS = "\n\r\t"
+JOINERS = "\u200c\u200d \n\r\t"
 USABLE = regex.compile(r"[\p{L}\p{N}]")
-INVISIBLE = regex.compile(r"[\p{Cf}--[\u200c\u200d]]", regex.V1)  # bidi marks, zero-width space; joiners are letters' own
+PILED = regex.compile(r"(\p{M}{8})\p{M}+")  # no script piles up more marks; ordering them takes quadratic time
+HISTORY_TURNS = 5  # how far back a message's language may still be told by what was written before
+INVISIBLE = regex.compile(
+    r"[\p{Cf}--[\u200c\u200d]]", regex.V1
+)  # bidi marks, zero-width space; joiners are letters' own
 
 
 def check_message(text: str, limit: int) -> str:
-    """The message in normal form (NFC, no invisible characters, trimmed).
+    """The message in normal form (NFC, no invisible characters or piles of combining marks, trimmed).
 
     Raises:
         InputError: it is empty, longer than `limit` characters, or holds control characters or broken Unicode.
@@ -32,8 +37,9 @@ def check_message(text: str, limit: int) -> str:
         category = unicodedata.category(character)
         if category == "Cs" or (category == "Cc" and character not in ALLOWED_CONTROLS):
             raise InputError(f"the message holds the unusable character U+{ord(character):04X}; send plain text")
-    clean = INVISIBLE.sub("", unicodedata.normalize("NFC", text)).strip()
-    if not clean:
+    visible = PILED.sub(r"\1", INVISIBLE.sub("", text))
+    clean = unicodedata.normalize("NFC", visible).strip()
+    if not clean.strip(JOINERS):
         raise InputError("the message is empty; write a question")
     return clean
 
@@ -53,11 +59,10 @@ def understand(
         history: earlier turns, the oldest first.
         names: lower-case words that are written alike in every language.
     """
-    earlier = [detector.detect(turn.text, hints, names) for turn in history if turn.role == "user"]
+    spoken = [turn.text for turn in history if turn.role == "user"][-HISTORY_TURNS:]
+    earlier = [detector.detect(text, hints, names) for text in spoken]
     surroundings = tuple(
-        dict.fromkeys(
-            [*(found.language for found in reversed(earlier) if found.certain), *map(normalise_code, hints)]
-        )
+        dict.fromkeys([*(found.language for found in reversed(earlier) if found.certain), *map(normalise_code, hints)])
     )
     detected = detector.detect(message, surroundings, names).language
     heard = wordings.heard(message)

@@ -6,18 +6,26 @@ Never: falls back to a language that the files' own chains do not name, or accep
 
 from __future__ import annotations
 
+import unicodedata
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
+from string import Formatter
+from typing import Annotated
 
 import regex
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from assistant.errors import InputError
 from assistant.language import normalise_code
 
 FOLDER = Path(__file__).parent / "phrases"
+PLACEHOLDERS = {"quoted_from": {"language"}, "too_long": {"limit"}}
 NOT_SPOKEN = regex.compile(r"[^\p{L}\p{M}\p{N}]+")
+
+
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
 class Interface(BaseModel):
@@ -25,17 +33,17 @@ class Interface(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    page_title: str
-    page_intro: str
-    message_label: str
-    message_placeholder: str
-    send: str
-    sources: str
-    working: str
-    copied: str
-    error_network: str
-    error_generic: str
-    too_long: str
+    page_title: Text
+    page_intro: Text
+    message_label: Text
+    message_placeholder: Text
+    send: Text
+    sources: Text
+    working: Text
+    copied: Text
+    error_network: Text
+    error_generic: Text
+    too_long: Text
     language_label: str
 
 
@@ -44,8 +52,8 @@ class Hears(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    greetings: list[str] = Field(min_length=1)
-    thanks: list[str] = Field(min_length=1)
+    greetings: list[Text] = Field(min_length=1)
+    thanks: list[Text] = Field(min_length=1)
 
 
 class Wording(BaseModel):
@@ -53,26 +61,33 @@ class Wording(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    language: str
-    fallback: list[str]
-    abstained: str
-    related: str
-    quoted_from: str
-    greeting: str
-    thanks: str
-    ask_more: str
+    language: Text
+    fallback: list[Text]
+    abstained: Text
+    related: Text
+    quoted_from: Text
+    greeting: Text
+    thanks: Text
+    ask_more: Text
     interface: Interface
     hears: Hears
 
     @model_validator(mode="after")
     def _placeholders(self) -> Wording:
-        for name, text, mark in (
-            ("quoted_from", self.quoted_from, "{language}"),
-            ("too_long", self.interface.too_long, "{limit}"),
-        ):
-            if mark not in text:
-                raise ValueError(f"{name} must hold {mark}")
+        for name, text in self._texts():
+            wanted = PLACEHOLDERS.get(name, set())
+            try:
+                found = {field for _, field, _, _ in Formatter().parse(text) if field is not None}
+            except ValueError:
+                raise ValueError(f"{name}: a brace is not closed") from None
+            if found != wanted:
+                marks = ", ".join(f"{{{mark}}}" for mark in sorted(wanted)) or "no placeholder"
+                raise ValueError(f"{name} must hold {marks}, and nothing else in braces")
         return self
+
+    def _texts(self) -> Iterator[tuple[str, str]]:
+        for model in (self, self.interface):
+            yield from ((name, text) for name, text in model if isinstance(text, str))
 
 
 class Wordings:
@@ -86,6 +101,10 @@ class Wordings:
         self.by_language = {path.stem: _read(path) for path in sorted(folder.glob("*.yaml"))}
         if "en" not in self.by_language:
             raise InputError(f"{folder}: en.yaml is missing")
+        for language, wording in self.by_language.items():
+            for other in wording.fallback:
+                if other not in self.by_language or other == language:
+                    raise InputError(f"{folder / language}.yaml: fallback: {other} names no other file of the folder")
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -99,8 +118,8 @@ class Wordings:
         return own or self.by_language["en"]
 
     def chain(self, language: str) -> tuple[str, ...]:
-        """The language, then those its file names as fallback, in order."""
-        return tuple(dict.fromkeys([normalise_code(language), *self.nearest(language).fallback]))
+        """The language, then those its file names as fallback, in order; English at the end."""
+        return tuple(dict.fromkeys([normalise_code(language), *self.nearest(language).fallback, "en"]))
 
     def heard(self, text: str) -> dict[str, str]:
         """Language -> `greeting` or `thanks`, for each language in which the whole message is one."""
@@ -117,16 +136,20 @@ class Wordings:
 
 
 def spoken(text: str) -> str:
-    """A message reduced to what would be heard: letters and digits, one case, single spaces."""
-    return NOT_SPOKEN.sub(" ", text.casefold()).strip()
+    """A message reduced to what would be heard: letters and digits, one case and width, single spaces."""
+    return NOT_SPOKEN.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
 
 
 def _read(path: Path) -> Wording:
+    if normalise_code(path.stem) != path.stem:
+        raise InputError(f"{path}: is not named for its language; rename it {normalise_code(path.stem)}.yaml")
     try:
         values = yaml.safe_load(path.read_text(encoding="utf-8"))
-        return Wording(language=path.stem, **values)
-    except (yaml.YAMLError, UnicodeDecodeError, TypeError) as error:
-        raise InputError(f"{path}: is no usable YAML: {str(error).splitlines()[0]}") from None
+        if not isinstance(values, dict):
+            raise InputError(f"{path}: must be `name: value` lines")
+        return Wording.model_validate({**values, "language": path.stem})
     except ValidationError as error:
         first = error.errors()[0]
-        raise InputError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+        raise InputError(f"{path}: {'.'.join(map(str, first['loc'])) or 'wording'}: {first['msg']}") from None
+    except (yaml.YAMLError, ValueError, OSError) as error:
+        raise InputError(f"{path}: is no usable YAML: {' '.join(str(error).split())}") from None

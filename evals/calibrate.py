@@ -28,7 +28,7 @@ from evals.cases import Case, read_facts
 from evals.judge import stands_in
 
 Matrix = NDArray[np.float64]
-FEATURES = ("body", "question", "lexical", "topic")
+FEATURES = ("body", "lexical", "topic")
 RIDGE = 3e-3
 LOST = 0.04  # share of answerable tuning questions that may fall below `answered`
 ABSTAIN = 0.25  # share of unanswerable tuning questions that stay above `related`
@@ -36,7 +36,7 @@ ABSTAIN = 0.25  # share of unanswerable tuning questions that stay above `relate
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A question's candidates [k, 4], which of them are right [k], and whether it can be answered."""
+    """A question's candidates [k, 3], which of them are right [k], and whether it can be answered."""
 
     case: Case
     features: Matrix

@@ -70,6 +70,8 @@ def read_cases(name: str, languages: Sequence[str] = (), folder: Path = FOLDER /
         if languages and language not in languages:
             continue
         root = yaml.compose(file.read_text(encoding="utf-8"))
+        if not isinstance(root, yaml.SequenceNode):
+            raise InputError(f"{file}:1: holds no list of cases")
         for node, row in zip(root.value, yaml.safe_load(file.read_text(encoding="utf-8")), strict=True):
             where = f"{file}:{node.start_mark.line + 1}"
             try:

