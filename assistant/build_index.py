@@ -18,8 +18,9 @@ import numpy as np
 from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 
+from assistant.database import FORMAT, Row, load_rows, new_id, pack_view, save_rows, unpack_tokens, view_hash
 from assistant.errors import IndexUnavailable, InputError
-from assistant.index import FORMAT, Index, Row, load_rows, new_id, pack_view, save_rows, unpack_tokens, view_hash
+from assistant.index import Index
 from assistant.lexical import LexicalIndex
 from assistant.models import Embedder, Embedding, unit_rows
 from assistant.passages import cut_passages
@@ -84,7 +85,8 @@ def update_index(
             passages=len(rows),
             embedded=0,
         )
-        if not rebuild and not changed and not removed and index.is_ready:
+        is_current = index.is_ready and index.database.meta("topics") == topics.identity
+        if is_current and not rebuild and not changed and not removed:
             return summary
         embedded = _switch(index, rows, changed, kept_paths, embedder, topics, report)
         return replace(summary, embedded=embedded)
@@ -148,7 +150,9 @@ def _switch(
     store = index.open_store(collection)
     present = store.ids()
     store.add({name: views[name] for name in needed if name not in present})
-    contexts = np.stack([views[row.context] for row in rows]) if rows else np.zeros((0, embedder.dimensions), np.float32)
+    contexts = (
+        np.stack([views[row.context] for row in rows]) if rows else np.zeros((0, embedder.dimensions), np.float32)
+    )
     families = find_families([row.passage for row in rows], contexts, [row.anchored for row in rows])
     rows = [
         replace(row, passage=replace(row.passage, family=family)) for row, family in zip(rows, families, strict=True)
@@ -157,8 +161,12 @@ def _switch(
     former = database.meta("collection")
     means, directions = _token_summaries(index, rows, topics)
     _commit(index, rows, changed, kept_paths, {
-        "format": FORMAT, "model": embedder.name, "collection": collection, "generation": new_id(),
+        "format": FORMAT, "topics": topics.identity, "model": embedder.name, "collection": collection,
+        "generation": new_id(),
         "lexical": lexical.to_bytes(), "means": json.dumps(means), "directions": directions,
+        "question_means": json.dumps({
+            row.passage.language: topics.question_mean(row.passage.language).tolist() for row in rows
+        }),
     })  # fmt: skip
     store.delete(sorted(present - set(needed)))
     if former and former != collection:
@@ -218,7 +226,7 @@ def _token_summaries(index: Index, rows: Sequence[Row], topics: Topics) -> tuple
     means = {}
     for code in dict.fromkeys(row.passage.language for row in rows):
         own = {row.context for row in rows if row.passage.language == code}
-        total = sum((sums[name] for name in own), start=topics.means.get(code, topics.means[""]) * PRIOR_TOKENS)
+        total = sum((sums[name] for name in own), start=topics.question_mean(code) * PRIOR_TOKENS)
         means[code] = np.round(total / (PRIOR_TOKENS + sum(int(counts[name]) for name in own)), 5)
     directions = [sums[row.context] - counts[row.context] * means[row.passage.language] for row in rows]
     buffer = io.BytesIO()
@@ -228,7 +236,7 @@ def _token_summaries(index: Index, rows: Sequence[Row], topics: Topics) -> tuple
 
 def _vectors(index: Index, names: Sequence[str]) -> dict[str, NDArray[np.float32]]:
     stored = dict(index.database.query("SELECT hash, vector FROM views"))
-    return {name: np.frombuffer(stored[name], dtype=np.float32) for name in names}  # type: ignore[call-overload]
+    return {name: np.frombuffer(stored[name], dtype=np.float32) for name in names}
 
 
 def _commit(

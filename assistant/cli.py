@@ -28,11 +28,13 @@ Json = Annotated[bool, typer.Option("--json", help="machine-readable output")]
 
 def main() -> None:
     """The entry point: runs a command and turns what goes wrong into one line and an exit code."""
+    if sys.getfilesystemencoding() != "utf-8":  # arguments and file names are UTF-8, whatever the locale says
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", "-m", "assistant", *sys.argv[1:]])  # noqa: S606 - itself
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
-        code = app(standalone_mode=False, args=[_as_utf8(argument) for argument in sys.argv[1:]])
+        code = app(standalone_mode=False, prog_name="assistant")
         sys.stdout.flush()
     except BrokenPipeError:
         code = _leave_pipe()
@@ -108,9 +110,11 @@ def ask(
         raise typer.Exit(FAILED if failed else 0)
     import asyncio
 
+    from assistant.surfaces.backend import whole_answer
+
     with Progress() as report:
         assistant = bootstrap.build(_settings(), report, expected=text)
-    _show(asyncio.run(assistant.answer(text, page_language=language)), as_json)
+    _show(asyncio.run(whole_answer(assistant.ask(text, page_language=language))), as_json)
 
 
 @app.command()
@@ -178,14 +182,6 @@ def _write_json(value: object) -> None:
     import json
 
     typer.echo(json.dumps(value, ensure_ascii=False))
-
-
-def _as_utf8(argument: str) -> str:
-    """An argument as UTF-8, whatever the locale took it for."""
-    try:
-        return os.fsencode(argument).decode("utf-8")
-    except UnicodeError:
-        return argument
 
 
 def _complain(sentence: str, code: int) -> int:

@@ -140,13 +140,17 @@ def _values(written: str) -> Iterator[Decimal]:
     """
     parts = SEPARATOR.split(written)
     marks = [" " if mark.isspace() else mark for mark in SEPARATOR.findall(written)]
-    first, middle, last = parts[0], parts[1:-1], parts[-1]
-    is_indian = bool(middle) and len(first) <= 2 and all(len(part) == 2 for part in middle)
-    is_grouped = first != "0" and len(first) <= 3 and (is_indian or all(len(part) == 3 for part in middle))
     before_last = set(marks[:-1])
-    if is_grouped and len(last) == 3 and len(set(marks)) == 1 and marks[0] != ARABIC_POINT:
+    if len(set(marks)) == 1 and marks[0] != ARABIC_POINT and _are_groups(parts):
         yield Decimal("".join(parts))
-    elif len(marks) <= 1 or (is_grouped and len(before_last) == 1 and marks[-1] not in before_last):
-        yield Decimal(".".join(["".join(parts[:-1]), last]) if marks else written)
+    elif len(marks) <= 1 or (len(before_last) == 1 and marks[-1] not in before_last and _are_groups(parts[:-1])):
+        yield Decimal(".".join(["".join(parts[:-1]), parts[-1]]) if marks else written)
     else:
         yield from (Decimal(part) for part in parts if part)
+
+
+def _are_groups(parts: list[str]) -> bool:
+    """Whether digits are grouped by three, or as in India (`12,34,567`)."""
+    first, *middle, last = parts
+    is_indian = len(first) <= 2 and all(len(part) == 2 for part in middle)
+    return first != "0" and len(first) <= 3 and len(last) == 3 and (is_indian or all(len(part) == 3 for part in middle))

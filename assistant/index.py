@@ -12,35 +12,23 @@ from __future__ import annotations
 
 import io
 import json
-import sqlite3
 import threading
-import uuid
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from hashlib import sha256
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from assistant.database import FORMAT, Database, Row, load_rows, unpack_tokens
 from assistant.errors import IndexUnavailable
-from assistant.language import LATIN_WORD, script_of
+from assistant.language import LATIN_WORD, fold_accents, script_of
 from assistant.lexical import LexicalIndex
 from assistant.models import unit_rows
-from assistant.records import Passage
 from assistant.vectors import VectorStore
 
-FORMAT = "1"
 CACHE_BYTES = 128_000_000
-SCHEMA = """
-CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value BLOB NOT NULL);
-CREATE TABLE IF NOT EXISTS articles (path TEXT PRIMARY KEY, key TEXT UNIQUE, digest TEXT, language TEXT);
-CREATE TABLE IF NOT EXISTS passages (
-    position INTEGER PRIMARY KEY, id TEXT UNIQUE, path TEXT, anchored INTEGER, question TEXT, context TEXT, record TEXT);
-CREATE TABLE IF NOT EXISTS views (hash TEXT PRIMARY KEY, vector BLOB, tokens BLOB, scales BLOB);
-"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,25 +36,21 @@ class FamilyTokens:
     """Token vectors of a family's passages, relative to their language's mean and of unit length.
 
     Args:
-        tokens: [m, d], passage after passage.
-        starts: where each passage's tokens begin, [k].
+        tokens: of the passages' own texts, [m, d], passage after passage; starts: where each begins, [k].
+        asked, asked_starts: the same of what the passages answer (question, lead or heading).
         languages: of the passages, [k].
     """
 
     tokens: NDArray[np.float32]
     starts: NDArray[np.int64]
+    asked: NDArray[np.float32]
+    asked_starts: NDArray[np.int64]
     languages: tuple[str, ...]
 
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A passage with where it came from and the hashes of its two views (as a query, as a passage)."""
-
-    passage: Passage
-    path: str
-    anchored: bool
-    question: str
-    context: str
+    @property
+    def size(self) -> int:
+        """Bytes held."""
+        return self.tokens.nbytes + self.asked.nbytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,8 +61,9 @@ class Snapshot:
         families: family id -> positions of its passages; family_of: number of each passage's family, [n].
         by_hash: view hash -> positions of the passages that share it.
         directions: unit direction of the sum of each passage's centred token vectors, [n, d].
-        means: language -> mean token vector of its passages, [d].
+        means, question_means: language -> mean token vector of its passages, and of questions, [d].
         names: lower-case Latin words that stand in texts of other scripts: product names, which tell no language.
+        words: language -> the folded Latin words of its articles; every language has a key.
     """
 
     generation: str
@@ -90,61 +75,9 @@ class Snapshot:
     lexical: LexicalIndex
     directions: NDArray[np.float32]
     means: dict[str, NDArray[np.float32]]
+    question_means: dict[str, NDArray[np.float32]]
     names: frozenset[str]
-
-    @property
-    def languages(self) -> list[str]:
-        """The corpus's languages, the one with most passages first."""
-        counts: dict[str, int] = {}
-        for row in self.rows:
-            counts[row.passage.language] = counts.get(row.passage.language, 0) + 1
-        return sorted(counts, key=lambda code: (-counts[code], code))
-
-
-def view_hash(model: str, prompt: str, text: str) -> str:
-    """The identity of an embedded text."""
-    return sha256(f"{model}\0{prompt}\0{text}".encode()).hexdigest()[:32]
-
-
-class Database:
-    """The SQLite file beside the vector store; safe to share between threads and, for reading, processes."""
-
-    def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._lock = threading.RLock()
-        try:
-            self._connection = sqlite3.connect(path, check_same_thread=False, timeout=30, isolation_level=None)
-            self._connection.execute("PRAGMA journal_mode=WAL")
-            self._connection.executescript(SCHEMA)
-        except sqlite3.Error as error:
-            raise IndexUnavailable(f"the index {path} can't be opened: {error}; delete it and ingest again") from None
-
-    @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
-        """All or nothing."""
-        with self._lock:
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._connection
-            except BaseException:
-                self._connection.execute("ROLLBACK")
-                raise
-            self._connection.execute("COMMIT")
-
-    def query(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[object, ...]]:
-        """All rows of a SELECT or PRAGMA."""
-        with self._lock:
-            return self._connection.execute(sql, parameters).fetchall()
-
-    def meta(self, name: str) -> str:
-        """A named text, or ""."""
-        rows = self.query("SELECT value FROM meta WHERE name = ?", (name,))
-        return str(rows[0][0]) if rows else ""
-
-    def close(self) -> None:
-        """Lets go of the file."""
-        with self._lock:
-            self._connection.close()
+    words: dict[str, frozenset[str]]
 
 
 class Index:
@@ -224,30 +157,30 @@ class Index:
             for name in found:
                 self._cache.move_to_end(name)
             while self._cached > CACHE_BYTES and self._cache:
-                self._cached -= self._cache.popitem(last=False)[1].tokens.nbytes
+                self._cached -= self._cache.popitem(last=False)[1].size
             return found
 
     def _fetch(self, snapshot: Snapshot, names: Sequence[str]) -> None:
         """Reads families from the database into the cache."""
         rows = {name: [snapshot.rows[position] for position in snapshot.families[name]] for name in names}
-        hashes = list(dict.fromkeys(row.context for family in rows.values() for row in family))
-        stored: dict[object, tuple[object, object]] = {}
+        hashes = list(dict.fromkeys(view for family in rows.values() for row in family for view in row.views))
+        stored: dict[object, NDArray[np.float32]] = {}
         for start in range(0, len(hashes), 500):
             part = hashes[start : start + 500]
             marks = ",".join("?" * len(part))
             sql = f"SELECT hash, tokens, scales FROM views WHERE hash IN ({marks})"  # noqa: S608 - only marks vary
-            stored |= {name: (tokens, scales) for name, tokens, scales in self.database.query(sql, part)}
+            stored |= {name: unpack_tokens(tokens, scales) for name, tokens, scales in self.database.query(sql, part)}
         for name, family in rows.items():
-            present = [row for row in family if row.context in stored]
+            present = [row for row in family if all(view in stored for view in row.views)]
             if present:
-                parts = [
-                    unit_rows(unpack_tokens(*stored[row.context]) - snapshot.means[row.passage.language])
-                    for row in present
-                ]
-                starts = np.cumsum([0, *(len(part) for part in parts[:-1])])
-                languages = tuple(row.passage.language for row in present)
-                self._cache[name] = FamilyTokens(np.concatenate(parts), starts, languages)
-                self._cached += self._cache[name].tokens.nbytes
+                means = [(row, row.passage.language) for row in present]
+                tokens = [unit_rows(stored[row.context] - snapshot.means[code]) for row, code in means]
+                asked = [unit_rows(stored[row.question] - snapshot.question_means[code]) for row, code in means]
+                self._cache[name] = FamilyTokens(
+                    np.concatenate(tokens), _starts(tokens), np.concatenate(asked), _starts(asked),
+                    tuple(code for _, code in means),
+                )  # fmt: skip
+                self._cached += self._cache[name].size
 
     def _load(self) -> Snapshot:
         database = self.database
@@ -269,25 +202,21 @@ class Index:
             families=families,
             family_of=np.array([numbers[row.passage.family] for row in rows], np.int64),
             by_hash=by_hash,
-            lexical=LexicalIndex.from_bytes(blobs["lexical"]),  # type: ignore[arg-type]  # SQLite gives bytes
-            directions=np.load(io.BytesIO(blobs["directions"]), allow_pickle=False),  # type: ignore[arg-type]
+            lexical=LexicalIndex.from_bytes(blobs["lexical"]),
+            directions=np.load(io.BytesIO(blobs["directions"]), allow_pickle=False),
             names=_names(rows),
-            means={code: np.array(mean, np.float32) for code, mean in json.loads(database.meta("means")).items()},
+            words=_words(rows),
+            means=_means(database, "means"),
+            question_means=_means(database, "question_means"),
         )
 
 
-def load_rows(database: Database) -> tuple[Row, ...]:
-    """All passages of the current state, in order."""
-    stored = database.query("SELECT record, path, anchored, question, context FROM passages ORDER BY position")
-    return tuple(
-        Row(_passage(str(record)), str(path), bool(anchored), str(question), str(context))
-        for record, path, anchored, question, context in stored
-    )
+def _means(database: Database, name: str) -> dict[str, NDArray[np.float32]]:
+    return {code: np.array(mean, np.float32) for code, mean in json.loads(database.meta(name)).items()}
 
 
-def _passage(record: str) -> Passage:
-    fields = json.loads(record)
-    return Passage(**{**fields, "members": tuple(fields["members"])})
+def _starts(parts: Sequence[NDArray[np.float32]]) -> NDArray[np.int64]:
+    return np.cumsum([0, *(len(part) for part in parts[:-1])])
 
 
 def _names(rows: Sequence[Row]) -> frozenset[str]:
@@ -295,33 +224,8 @@ def _names(rows: Sequence[Row]) -> frozenset[str]:
     return frozenset(word.lower() for text in others for word in LATIN_WORD.findall(text))
 
 
-def save_rows(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
-    """Replaces all passages, inside the caller's transaction."""
-    connection.execute("DELETE FROM passages")
-    connection.executemany(
-        "INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?)",
-        [
-            (position, row.passage.id, row.path, row.anchored, row.question, row.context,
-             json.dumps(asdict(row.passage), ensure_ascii=False))
-            for position, row in enumerate(rows)
-        ],
-    )  # fmt: skip
-
-
-def pack_view(vector: NDArray[np.float32], tokens: NDArray[np.float32]) -> tuple[bytes, bytes, bytes]:
-    """A view as blobs: the vector in float32; tokens in 8 bits with one scale a token (largest value = 127)."""
-    scales = np.maximum(np.abs(tokens).max(axis=1), 1e-6) / 127
-    whole = np.round(tokens / scales[:, None]).astype(np.int8)
-    return vector.astype(np.float32).tobytes(), whole.tobytes(), scales.astype(np.float32).tobytes()
-
-
-def unpack_tokens(tokens: object, scales: object) -> NDArray[np.float32]:
-    """The token vectors [n, d] that `pack_view` wrote."""
-    factors = np.frombuffer(scales, dtype=np.float32)  # type: ignore[call-overload]  # SQLite gives bytes
-    whole = np.frombuffer(tokens, dtype=np.int8).reshape(len(factors), -1)  # type: ignore[call-overload]
-    return np.asarray(whole * factors[:, None], dtype=np.float32)
-
-
-def new_id() -> str:
-    """A short random identity."""
-    return uuid.uuid4().hex[:12]
+def _words(rows: Sequence[Row]) -> dict[str, frozenset[str]]:
+    words: dict[str, set[str]] = {}
+    for row in rows:
+        words.setdefault(row.passage.language, set()).update(LATIN_WORD.findall(fold_accents(row.passage.context)))
+    return {language: frozenset(found) for language, found in words.items()}

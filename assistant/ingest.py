@@ -63,7 +63,7 @@ def read_article(path: Path, detector: Detector, language: str = "", limit_mb: i
     try:
         str(path).encode()
     except UnicodeEncodeError:
-        raise InputError(f"{ascii(str(path))}: the file's name is not UTF-8; rename it") from None
+        raise InputError(f"{str(path)!a}: the file's name is not UTF-8; rename it") from None
     data = _read(path, limit_mb)
     source = _decode(data, path)
     title, url, declared = "", "", ""

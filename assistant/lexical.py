@@ -96,10 +96,9 @@ class LexicalIndex:
         lengths = np.array([count.total() for count in counts] or [1], dtype=np.float32)
         norms = K1 * (1 - B + B * lengths / max(float(lengths.mean()), 1.0))
         if not any(counts):
-            empty = np.zeros(0)
-            arrays = (np.uint64, np.int32, np.float32, np.float32)
-            keys, passages, weights, idf = (empty.astype(kind) for kind in arrays)
-            return cls(keys, np.zeros(1, np.int64), passages, weights, idf, len(texts))  # type: ignore[arg-type]
+            nothing = np.zeros(0, np.float32)
+            starts = np.zeros(1, np.int64)
+            return cls(np.zeros(0, np.uint64), starts, np.zeros(0, np.int32), nothing, nothing, len(texts))
         key = np.concatenate([_keys(count) for count in counts])
         passage = np.repeat(np.arange(len(counts), dtype=np.int32), [len(count) for count in counts])
         frequency = np.concatenate([np.fromiter(count.values(), np.float32, len(count)) for count in counts])

@@ -26,7 +26,8 @@ ANCHOR = regex.compile(r"\s*\{#([^}]*)\}\s*$")
 ANCHOR_NAME = regex.compile(r"[\p{L}\p{N}][\p{L}\p{N}_-]{0,99}")
 ASKS = regex.compile(r"[?？؟;]\s*$")
 BREAK = regex.compile(r"(?<=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}。、，！？：；])\n\s*")
-UNREAD = regex.compile(r"<(?:script|style)\b", regex.IGNORECASE)
+UNREAD = regex.compile(r"\s*<(script|style)\b(?:.*</\1\s*>|.*)", regex.IGNORECASE | regex.DOTALL)
+SPACE = regex.compile(r"[ \t\n]+")  # not the no-break spaces inside figures
 QUOTE_MARK = regex.compile(r"[>\s]+")
 LIST_MARK = regex.compile(r"(?:[>\s]*(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?)+|[>\s]+")
 HEADING_LIMIT = 500
@@ -188,8 +189,10 @@ class _Walk:
             text = "\n".join(self.lines[start:stop]).strip()
             plain = token.content.strip()
             if token.type == "html_block":
+                unread = UNREAD.match(token.content)
+                token.content = token.content[unread.end() if unread else 0 :]
                 self._read(token)
-                plain = "" if UNREAD.match(text) else _plain(token)
+                plain = _plain(token)
             if plain:
                 at = self.source.index(text, self.offsets[start])
                 return [Block("paragraph", text, plain, at, start + 1)], position + 1
@@ -245,7 +248,7 @@ def _plain(inline: Token) -> str:
         for child in inline.children or []
         if child.type != "html_inline"
     ]
-    return " ".join(BREAK.sub("", "".join(parts)).split())
+    return SPACE.sub(" ", BREAK.sub("", "".join(parts))).strip()
 
 
 def _lead(inline: Token, plain: str) -> str:

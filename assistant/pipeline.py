@@ -18,7 +18,19 @@ import regex
 from assistant.compose import compose
 from assistant.figures import unsupported_figures
 from assistant.language import Detector, convert_chinese, display_width, normalise_code
-from assistant.records import Answer, Citation, Draft, Event, Outcome, Passage, Progress, Question, Sentence, Spoken, Turn
+from assistant.records import (
+    Answer,
+    Citation,
+    Draft,
+    Event,
+    Outcome,
+    Passage,
+    Progress,
+    Question,
+    Sentence,
+    Spoken,
+    Turn,
+)
 from assistant.retrieve import Retriever
 from assistant.understand import check_message, understand
 from assistant.verify import objection
@@ -100,8 +112,17 @@ class Assistant:
 
     def _understand(self, text: str, page_language: str, history: Sequence[Turn]) -> Question:
         hints = [normalise_code(page_language)] if page_language else []
-        names = self.retriever.index.snapshot().names
-        return understand(text, self.detector, self.wordings, [*hints, self.default_language], history, names)
+        snapshot = self.retriever.index.snapshot()
+        return understand(
+            text,
+            self.detector,
+            self.wordings,
+            hints,
+            history,
+            snapshot.names,
+            snapshot.words,
+            self.default_language,
+        )
 
     def _social(self, question: Question) -> Draft | None:
         wording = self.wordings.nearest(question.language)
@@ -138,7 +159,7 @@ def _speak(draft: Draft, language: str) -> Iterator[Spoken]:
 
 
 def _in_spelling(sentence: Sentence, language: str) -> str:
-    """The sentence in the asker's Chinese spelling, if that loses no figure; literal [n] is kept from being a marker."""
+    """The sentence in the asker's Chinese spelling, if that loses no figure; a literal [n] is no marker."""
     text = sentence.text
     if {language, sentence.passage.language} == {"zh-Hans", "zh-Hant"}:
         converted = convert_chinese(text, language)

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assistant.calibration import Calibration
-from assistant.index import Index, Snapshot
+from assistant.index import FamilyTokens, Index, Snapshot
 from assistant.models import Embedder, unit_rows
 from assistant.records import Hit, Outcome, Passage, Question
 from assistant.topics import Resemblance, Topics, tokens_of
@@ -44,10 +44,12 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A candidate with its scores: `body` by late interaction, `lexical` in 0..1, `topic` a cosine with the expansion."""
+    """A candidate with its scores: `body` by late interaction, `lexical` in 0..1, `topic` a cosine with the expansion;
+    `asked` is how much the question resembles what the family answers, both ways."""
 
     name: str
     body: float
+    asked: float
     lexical: float
     topic: float
     score: float
@@ -80,9 +82,7 @@ class Retriever:
         confidence = self.calibration.probability(candidates.signals)
         top = candidates.families[0].score
         near = [family for family in candidates.families if top - family.score <= self.calibration.close]
-        hits = [
-            Hit(self._shown(snapshot, family.name, question.language), family.score, confidence) for family in near
-        ]
+        hits = [Hit(self._shown(snapshot, family.name, question.language), family.score, confidence) for family in near]
         return Found(tuple(hits), candidates.signals)
 
     def candidates(self, question: Question) -> Candidates:
@@ -146,7 +146,7 @@ class Retriever:
             positions = snapshot.families[name]
             words, topic = float(lexical[positions].max()), float(topical[positions].mean())
             total = fusion.body * body + fusion.lexical * words + fusion.topic * topic
-            families.append(Family(name, body, words, topic, total))
+            families.append(Family(name, body, _both_ways(tokens, family), words, topic, total))
         return sorted(families, key=lambda family: -family.score)
 
     def _signals(self, families: Sequence[Family], topics: Resemblance, length: int) -> dict[str, float]:
@@ -161,6 +161,7 @@ class Retriever:
             "balance": _log_sum(topics.one_way[elsewhere]) - _log_sum(topics.one_way[~elsewhere]),
             "balance_both": _log_sum(topics.both_ways[elsewhere]) - _log_sum(topics.both_ways[~elsewhere]),
             "body": max(family.body for family in families),
+            "asked": max(family.asked for family in families),
             "lexical": max(family.lexical for family in families),
             "lead": scores[0] - (scores[1] if len(scores) > 1 else 0.0),
             "lead_five": scores[0] - float(np.mean(scores[:5])),
@@ -177,6 +178,15 @@ class Retriever:
             if code in siblings:
                 return siblings[code]
         return siblings.get("en") or next(iter(siblings.values()))
+
+
+def _both_ways(tokens: Array, family: FamilyTokens) -> float:
+    """Late interaction between question and question, the mean of both directions, then over languages."""
+    cosines = tokens @ family.asked.T
+    forth = np.maximum.reduceat(cosines, family.asked_starts, axis=1).mean(axis=0)
+    lengths = np.diff(np.append(family.asked_starts, len(family.asked)))
+    back = np.add.reduceat(cosines.max(axis=0), family.asked_starts) / lengths
+    return float((forth + back).mean() / 2)
 
 
 def _log_sum(scores: Array) -> float:

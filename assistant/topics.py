@@ -4,7 +4,7 @@ In: topics.yaml, an Embedder. Out: for a question, how much it resembles each to
 Never: answers from a topic, or names an organisation's own subject.
 
 Similarity alone can't tell that a refund question is not answered by an article about the same product: on near-domain
-questions the best passage's score had an AUROC of .5, the best topic's score alone .86, both kinds of topics together .94.
+questions the best passage's score had an AUROC of .5, the best topic's score alone .86, both kinds of topics .94.
 The topics' phrasings also expand a question: a one-word "cap?" is near "maximum amount", which is near the passage.
 """
 
@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import yaml
@@ -27,6 +28,7 @@ FILE = Path(__file__).parent / "topics.yaml"
 KINDS = ("elsewhere", "usual")
 COARSE = 48  # topics compared token by token; the others can't win
 SHARPNESS = 40.0  # of the softmax over topics: the expansion is the best topic, or a blend where several are close
+EXAMPLES = 2  # of each of them and each language, by sentence vector
 FAR = -1.0
 Array = NDArray[np.float32]
 
@@ -52,29 +54,35 @@ class Topics:
     """Topics with the token vectors of their example questions, relative to their language's mean.
 
     Args:
+        identity: changes with the examples and with the model.
         names: [t].
         elsewhere: whether help articles often leave the topic out, [t].
         owner: topic of each example, [n]; group: (topic, language) of each example, numbered, [n].
         vectors: centred sentence vectors, [n, d].
         centroids: mean of a topic's vectors, [t, d].
-        tokens: centred token vectors, [m, d]; starts: [n + 1] bounds of each example's tokens.
+        tokens: centred token vectors in half precision, [m, d]; starts: [n + 1] bounds of each example's tokens.
         means, vector_means: language -> mean of question token vectors and of sentence vectors, [d].
     """
 
+    identity: str
     names: tuple[str, ...]
     elsewhere: NDArray[np.bool_]
     owner: NDArray[np.int32]
     group: NDArray[np.int32]
     vectors: Array
     centroids: Array
-    tokens: Array
+    tokens: NDArray[np.float16]
     starts: NDArray[np.int64]
     means: dict[str, Array]
     vector_means: dict[str, Array]
 
     def centre(self, tokens: Array, language: str) -> Array:
         """Question token vectors less their language's mean, of unit length; unknown languages use the mean of all."""
-        return unit_rows(tokens - self.means.get(language, self.means[""]))
+        return unit_rows(tokens - self.question_mean(language))
+
+    def question_mean(self, language: str) -> Array:
+        """Mean token vector of the examples in a language, or over all where it has none."""
+        return self.means.get(language, self.means[""])
 
     def centre_vector(self, vector: Array, language: str) -> Array:
         """The same for a sentence vector."""
@@ -82,13 +90,13 @@ class Topics:
 
     def compare(self, tokens: Array, vector: Array) -> Resemblance:
         """How much a centred question, token vectors [n, d] and sentence vector [d], resembles each topic."""
-        coarse = self._by_topic(self.vectors @ vector, np.arange(len(self.owner)))
-        chosen = np.argsort(-coarse)[:COARSE]
-        examples = np.flatnonzero(np.isin(self.owner, chosen))
+        near = self.vectors @ vector
+        chosen = np.argsort(-self._by_topic(near, np.arange(len(self.owner))))[:COARSE]
+        examples = self._nearest_examples(near, chosen)
         lengths = self.starts[examples + 1] - self.starts[examples]
         starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
         picked = np.repeat(self.starts[examples] - starts, lengths) + np.arange(int(lengths.sum()))
-        cosines = tokens @ self.tokens[picked].T
+        cosines = tokens @ self.tokens[picked].astype(np.float32).T
         forth = np.maximum.reduceat(cosines, starts, axis=1).mean(axis=0)
         back = np.add.reduceat(cosines.max(axis=0), starts) / lengths
         one_way, both_ways = np.full((2, len(self.names)), FAR, np.float32)
@@ -96,6 +104,14 @@ class Topics:
         both_ways[chosen] = self._by_topic((forth + back) / 2, examples)[chosen]
         weights = np.exp(SHARPNESS * (one_way - one_way.max()))
         return Resemblance(one_way, both_ways, np.asarray(weights @ self.centroids / weights.sum(), np.float32))
+
+    def _nearest_examples(self, near: Array, topics: NDArray[np.integer]) -> NDArray[np.integer]:
+        """Of these topics, the EXAMPLES nearest in each language."""
+        order = np.lexsort((-near, self.group))
+        groups = self.group[order]
+        first = np.searchsorted(groups, groups)
+        wanted = (np.arange(len(order)) - first < EXAMPLES) & np.isin(self.owner[order], topics)
+        return np.sort(order[wanted])
 
     def _by_topic(self, scores: Array, examples: NDArray[np.integer]) -> Array:
         """Best example of each language, then the mean over languages, [t]; topics without examples give FAR."""
@@ -120,7 +136,7 @@ def load_topics(embedder: Embedder, folder: Path, file: Path = FILE) -> Topics:
         partial = path.with_suffix(f".{name}.partial")
         partial.write_bytes(blob)
         partial.replace(path)
-    return _load(path)
+    return _load(path, name)
 
 
 def read_topics(text: bytes, file: Path) -> list[tuple[str, str, str, str]]:
@@ -153,7 +169,9 @@ def _embed(rows: Sequence[tuple[str, str, str, str]], embedder: Embedder) -> byt
     for table in (means, vector_means):
         table[""] = np.mean(list(table.values()), axis=0)
     centred = [unit_rows(tokens_of(one) - means[code]) for one, code in zip(embeddings, languages, strict=True)]
-    vectors = np.stack([unit_rows(one.vector - vector_means[code]) for one, code in zip(embeddings, languages, strict=True)])
+    vectors = np.stack(
+        [unit_rows(one.vector - vector_means[code]) for one, code in zip(embeddings, languages, strict=True)]
+    )
     topics = {topic: number for number, topic in enumerate(dict.fromkeys(row[1] for row in rows))}
     groups = {key: number for number, key in enumerate(dict.fromkeys(row[1:3] for row in rows))}
     kinds = {row[1]: row[0] for row in rows}
@@ -167,7 +185,7 @@ def _embed(rows: Sequence[tuple[str, str, str, str]], embedder: Embedder) -> byt
         group=np.array([groups[row[1:3]] for row in rows], np.int32),
         vectors=vectors,
         centroids=np.stack([vectors[owner == number].mean(axis=0) for number in range(len(topics))]),
-        tokens=np.concatenate(centred),
+        tokens=np.concatenate(centred).astype(np.float16),
         starts=np.concatenate([[0], np.cumsum([len(one) for one in centred])]),
         languages=np.array(list(means)),
         means=np.stack(list(means.values())),
@@ -176,10 +194,10 @@ def _embed(rows: Sequence[tuple[str, str, str, str]], embedder: Embedder) -> byt
     return buffer.getvalue()
 
 
-def _load(path: Path) -> Topics:
+def _load(path: Path, identity: str) -> Topics:
     with np.load(path, allow_pickle=False) as stored:
-        arrays = {name: stored[name] for name in stored.files}
+        arrays: dict[str, Any] = {name: stored[name] for name in stored.files}
     languages = [str(code) for code in arrays.pop("languages")]
     names = tuple(map(str, arrays.pop("names")))
     tables = {name: dict(zip(languages, arrays.pop(name), strict=True)) for name in ("means", "vector_means")}
-    return Topics(names=names, **arrays, **tables)
+    return Topics(identity=identity, names=names, **arrays, means=tables["means"], vector_means=tables["vector_means"])

@@ -6,7 +6,7 @@ In: the raw message and the page's language. Out: a Question. Never: answers, or
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import regex
 
@@ -51,6 +51,8 @@ def understand(
     hints: Sequence[str] = (),
     history: Sequence[Turn] = (),
     names: Collection[str] = (),
+    home: Mapping[str, Collection[str]] | None = None,
+    default: str = "en",
 ) -> Question:
     """What a checked message asks.
 
@@ -58,13 +60,15 @@ def understand(
         hints: languages of the surroundings, strongest first; they only break ties.
         history: earlier turns, the oldest first.
         names: lower-case words that are written alike in every language.
+        home: the articles' languages with their folded words: a little likelier than others.
+        default: the language where nothing tells.
     """
     spoken = [turn.text for turn in history if turn.role == "user"][-HISTORY_TURNS:]
-    earlier = [detector.detect(text, hints, names) for text in spoken]
+    earlier = [detector.detect(text, hints, names, home, default) for text in spoken]
     surroundings = tuple(
         dict.fromkeys([*(found.language for found in reversed(earlier) if found.certain), *map(normalise_code, hints)])
     )
-    detected = detector.detect(message, surroundings, names).language
+    detected = detector.detect(message, surroundings, names, home, default).language
     heard = wordings.heard(message)
     for language in (*surroundings, "en", detected, *heard):  # "hi" is several languages'
         if language in heard:

@@ -13,16 +13,19 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from rich.console import Console
 
 from assistant.bootstrap import build
-from assistant.errors import AssistantError
+from assistant.errors import AssistantError, InputError
+from assistant.retrieve import Retriever
 from assistant.settings import read_settings
 from assistant.surfaces.progress import Progress
 from evals.cases import FOLDER, SETS, read_cases
 from evals.prepare import prepare
 
+PUBLIC_WEIGHT = 0.15  # of a public set beside the corpus's own cases: enough to keep other subjects in sight
 REPORT, BASELINE = FOLDER / "report", FOLDER / "baseline.json"
 
 
@@ -37,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(options.run(options))
     except AssistantError as error:
         print(f"error: {error}", file=sys.stderr)
-        return 1
+        return 2 if isinstance(error, InputError) else 1
     except KeyboardInterrupt:
         return 130
 
@@ -53,6 +56,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(title="commands")
     learning = commands.add_parser("calibrate", help="learn assistant/calibration.json from the tuning cases")
     _add_places(learning, "learn from the same articles in this form too")
+    learning.add_argument("--public", type=Path, metavar="FOLDER", help="learn from public question sets there too")
     learning.set_defaults(run=calibrate)
     speed = commands.add_parser("bench", help="measure the speed against the tutorial stack")
     speed.add_argument("--json", action="store_true", help="machine-readable output")
@@ -106,17 +110,28 @@ def measure(options: argparse.Namespace) -> int:
 
 
 def calibrate(options: argparse.Namespace) -> int:
-    """Learns the calibration over the corpus and, as a second index, over other forms of the same articles."""
+    """Learns the calibration over the corpus, other forms of the same articles, and public sets."""
     from assistant.calibration import FILE
-    from evals.calibrate import learn
+    from evals.calibrate import TrainingSet, case_questions, learn
+    from evals.public import training_questions
 
     settings = read_settings()
+    cases = case_questions(read_cases("tuning"))
     with ExitStack() as stack:
         first = prepare(settings, [settings.corpus], stack, options.home)
-        indexes = [first]
+
+        def retriever(articles: Sequence[Path]) -> Retriever:
+            parts = prepare(settings, articles, stack, None, first)
+            return build(parts.settings, parts=parts).retriever
+
+        sets = [TrainingSet("corpus", build(first.settings, parts=first).retriever, cases)]
         if options.articles:
-            indexes.append(prepare(settings, options.articles, stack, None, first))
-        learned = learn([build(parts.settings, parts=parts).retriever for parts in indexes], read_cases("tuning"))
+            sets.append(TrainingSet("other form", retriever(options.articles), cases))
+        if options.public:
+            folder = Path(stack.enter_context(TemporaryDirectory()))
+            for name, articles, questions in training_questions(options.public, folder):
+                sets.append(TrainingSet(name, retriever(articles), questions, PUBLIC_WEIGHT))
+        learned = learn(sets)
     print(learned.provenance)
     print(f"written to {_shown(FILE)}")
     return 0

@@ -1,6 +1,7 @@
 """Learns calibration.json from the tuning cases: weights of the scores, confidence, thresholds.
 
-In: the tuning cases over the corpus, and over extracted articles where given. Out: the file, with its provenance.
+In: the tuning cases over the corpus, and over other article files and public sets where given. Out: the file, with its
+provenance.
 Never: looks at the held-out cases.
 
 Fusion weights maximise the likelihood of the right family under a softmax over candidates (listwise ranking). The
@@ -19,46 +20,66 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GroupKFold, cross_val_predict
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GroupKFold
 
 from assistant.calibration import FILE, Calibration, Fusion
 from assistant.records import Question
 from assistant.retrieve import Family, Retriever
 from evals.cases import Case, read_facts
 from evals.judge import stands_in
+from evals.public import Asked
 
 Matrix = NDArray[np.float64]
 FEATURES = ("body", "lexical", "topic")
 RIDGE = 3e-3
+FOLDS = 10
+SCALE = 500.0  # a set of weight 1 counts as this many questions, whatever its size
 LOST = 0.04  # share of answerable tuning questions that may fall below `answered`
 ABSTAIN = 0.25  # share of unanswerable tuning questions that stay above `related`
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A question's candidates [k, 3], which of them are right [k], and whether it can be answered."""
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainingSet:
+    """Questions with their truth over one index; `weight` is that of the whole set in the confidence."""
 
-    case: Case
+    name: str
+    retriever: Retriever
+    questions: tuple[Asked, ...]
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Example:
+    """A question's candidates [k, 3], and which of them are right [k]."""
+
     features: Matrix
     right: NDArray[np.bool_]
 
 
-def examples(retriever: Retriever, cases: Sequence[Case]) -> list[Example]:
-    """The candidates of every case."""
+def case_questions(cases: Sequence[Case]) -> tuple[Asked, ...]:
+    """The eval cases as questions."""
+    return tuple(Asked(case.id, case.text, case.language, bool(case.facts), tuple(case.facts)) for case in cases)
+
+
+def examples(chosen: TrainingSet) -> list[Example]:
+    """The candidates of every question whose right passages are known."""
     facts = read_facts()
-    snapshot = retriever.index.snapshot()
+    snapshot = chosen.retriever.index.snapshot()
     found = []
-    for case in cases:
-        families = retriever.candidates(Question(case.text, case.language)).families
+    for asked in chosen.questions:
+        if not asked.facts:
+            continue
+        families = chosen.retriever.candidates(Question(asked.text, asked.language)).families
         right = [
             any(
                 stands_in(facts[fact], snapshot.rows[position].passage)
-                for fact in case.facts
+                for fact in asked.facts
                 for position in snapshot.families[family.name]
             )
             for family in families
         ]
-        found.append(Example(case, _features(families), np.array(right, bool)))
+        found.append(Example(_features(families), np.array(right, bool)))
     return found
 
 
@@ -84,43 +105,53 @@ def learn_fusion(rows: Sequence[Example]) -> dict[str, float]:
 
 
 def learn_confidence(
-    signals: Sequence[dict[str, float]], answerable: Sequence[bool], groups: Sequence[str]
+    signals: Sequence[dict[str, float]],
+    answerable: Sequence[bool],
+    groups: Sequence[str],
+    weights: Sequence[float],
 ) -> tuple[dict[str, float], Matrix]:
     """Logistic weights on the raw signals, and out-of-fold probabilities [n]; a group is never in two folds."""
     names = list(signals[0])
     table = np.array([[row[name] for name in names] for row in signals])
     mean, scale = table.mean(axis=0), table.std(axis=0) + 1e-9
-    model = LogisticRegression(C=1.0, max_iter=2000)
-    scaled = (table - mean) / scale
-    held = cross_val_predict(model, scaled, answerable, cv=GroupKFold(10), groups=groups, method="predict_proba")[:, 1]
-    model.fit(scaled, answerable)
-    weights = model.coef_[0] / scale
-    bias = float(model.intercept_[0] - weights @ mean)
-    learned = {"bias": round(bias, 4)} | {name: round(float(w), 4) for name, w in zip(names, weights, strict=True)}
+    scaled, truth, shares = (table - mean) / scale, np.array(answerable), np.array(weights)
+    held = np.zeros(len(truth))
+    for train, test in GroupKFold(FOLDS).split(scaled, truth, groups):
+        model = LogisticRegression(C=1.0, max_iter=2000).fit(scaled[train], truth[train], shares[train])
+        held[test] = model.predict_proba(scaled[test])[:, 1]
+    model = LogisticRegression(C=1.0, max_iter=2000).fit(scaled, truth, shares)
+    raw = model.coef_[0] / scale
+    bias = float(model.intercept_[0] - raw @ mean)
+    learned = {"bias": round(bias, 4)} | {name: round(float(w), 4) for name, w in zip(names, raw, strict=True)}
     return learned, held
 
 
-def learn(retrievers: Sequence[Retriever], cases: Sequence[Case], file: Path = FILE) -> Calibration:
-    """Learns from the cases through each retriever (one an index) and writes the file."""
-    current = retrievers[0].calibration
-    rows = [example for retriever in retrievers for example in examples(retriever, cases)]
+def learn(sets: Sequence[TrainingSet], file: Path = FILE) -> Calibration:
+    """Learns from all sets and writes the file; thresholds are set on the sets that state facts."""
+    current = sets[0].retriever.calibration
+    rows = [example for chosen in sets for example in examples(chosen)]
     fusion = Fusion(**learn_fusion(rows), foreign=current.fusion.foreign)
     draft = current.model_copy(update={"fusion": fusion})
     signals: list[dict[str, float]] = []
-    for retriever in retrievers:
-        tuned = Retriever(retriever.index, retriever.embedder, retriever.topics, draft, retriever.wordings)
-        for case in cases:
-            signals.append(tuned.candidates(Question(case.text, case.language)).signals)
-    answerable = [bool(case.facts) for case in cases] * len(retrievers)
-    confidence, held = learn_confidence(signals, answerable, [case.id for case in cases] * len(retrievers))
-    truth = np.array(answerable)
-    answered = round(float(np.quantile(held[truth], LOST)), 3)
-    related = round(min(answered, float(np.quantile(held[~truth], 1 - ABSTAIN))), 3)
+    for chosen in sets:
+        tuned = replace_calibration(chosen.retriever, draft)
+        signals += [tuned.candidates(Question(asked.text, asked.language)).signals for asked in chosen.questions]
+    asked = [(chosen, question) for chosen in sets for question in chosen.questions]
+    confidence, held = learn_confidence(
+        signals,
+        [question.answerable for _, question in asked],
+        [question.id for _, question in asked],
+        [chosen.weight * SCALE / len(chosen.questions) for chosen, _ in asked],
+    )
+    truth = np.array([question.answerable for _, question in asked])
+    main = np.array([any(question.facts for question in chosen.questions) for chosen, _ in asked])
+    answered = round(float(np.quantile(held[truth & main], LOST)), 3)
+    related = round(min(answered, float(np.quantile(held[~truth & main], 1 - ABSTAIN))), 3)
+    measured = [_measured(chosen, held[[owner is chosen for owner, _ in asked]], answered) for chosen in sets]
     learned = Calibration(
         provenance=(
-            f"python -m evals calibrate, {datetime.now(UTC):%Y-%m-%d}: {len(cases)} tuning cases over "
-            f"{len(retrievers)} indexes, model {retrievers[0].embedder.name}; out of fold {np.mean(held[truth] >= answered):.3f} "
-            f"of the answerable are answered, {np.mean(held[~truth] < answered):.3f} of the others are not"
+            f"python -m evals calibrate, {datetime.now(UTC):%Y-%m-%d}, model {sets[0].retriever.embedder.name}; "
+            f"out of fold: {'; '.join(measured)}"
         ),
         fusion=fusion,
         confidence=confidence,
@@ -130,3 +161,18 @@ def learn(retrievers: Sequence[Retriever], cases: Sequence[Case], file: Path = F
     )
     file.write_text(json.dumps(learned.model_dump(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     return learned
+
+
+def replace_calibration(retriever: Retriever, calibration: Calibration) -> Retriever:
+    """The same retriever with other numbers."""
+    return Retriever(retriever.index, retriever.embedder, retriever.topics, calibration, retriever.wordings)
+
+
+def _measured(chosen: TrainingSet, held: Matrix, answered: float) -> str:
+    """What the out-of-fold probabilities say about one set."""
+    truth = np.array([question.answerable for question in chosen.questions])
+    kept = f"{chosen.name} ({len(truth)} questions) {np.mean(held[truth] >= answered):.3f} of the answerable answered"
+    if truth.all():
+        return kept
+    refused = np.mean(held[~truth] < answered)
+    return f"{kept}, {refused:.3f} of the others not, AUROC {roc_auc_score(truth, held):.3f}"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from assistant.figures import unsupported_figures
 from assistant.language import convert_chinese
-from assistant.records import Answer, Passage
+from assistant.records import Answer, Citation, Passage
 from evals.cases import Case, Fact
 
 
@@ -47,7 +47,7 @@ def judge(case: Case, answer: Answer, facts: Mapping[str, Fact], passages: Mappi
         answer=answer,
         holds=any(states(facts[name], passage, answer) for name in case.facts for passage in cited),
         claims=answer.outcome == "answered",
-        exact=all(citation.quote and citation.quote in passages[citation.passage_id].text for citation in answer.citations),
+        exact=all(_is_exact(citation, passages) for citation in answer.citations),
         faithful=not answer.citations or not unsupported_figures(_without_markers(answer), quotes),
     )
 
@@ -67,6 +67,10 @@ def states(fact: Fact, passage: Passage, answer: Answer) -> bool:
     phrases = [*fact.says.get(passage.language, ())]
     phrases += [convert_chinese(phrase, answer.language) for phrase in phrases]
     return passage.kind == "outline" or any(phrase.lower() in answer.text.lower() for phrase in phrases)
+
+
+def _is_exact(citation: Citation, passages: Mapping[str, Passage]) -> bool:
+    return bool(citation.quote) and citation.quote in passages[citation.passage_id].text
 
 
 def _without_markers(answer: Answer) -> str:

@@ -37,7 +37,7 @@ def summarise(verdicts: Sequence[Verdict]) -> dict[str, dict[str, Any]]:
     """Measures by language and over all, each a share in 0..1, with the numbers of cases behind it.
 
     `holds`: answerable questions whose reply states a right fact; `answered`: answerable ones with outcome answered;
-    `refused`: unanswerable ones abstained or related; `exact`: quotes; `faithful`: figures; `language`: reply's language.
+    `refused`: unanswerable ones abstained or related; `exact`: quotes; `faithful`: figures; `language`: the reply's.
     """
     groups: dict[str, list[Verdict]] = defaultdict(list)
     for verdict in verdicts:

@@ -14,7 +14,7 @@ from evals.cases import SETS, read_cases, read_facts
 
 MAIN = ("zh-Hans", "ja", "es", "en")
 CORPUS = Path(__file__).parent.parent / "corpus"
-GOOD = "- {id: a, text: "What is it?", kind: short, outcome: answered, facts: [max-amount]}\n"
+GOOD = '- {id: a, text: "What is it?", kind: short, outcome: answered, facts: [max-amount]}\n'
 
 
 @pytest.mark.parametrize("name", SETS)

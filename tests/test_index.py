@@ -94,7 +94,8 @@ def test_an_unchanged_text_is_never_embedded_twice(parts: Parts, corpus: Path) -
     write_article(corpus, "ja", "裏庭に1日15ドルで駐車できます。")
     changed = ingest(parts, [corpus])
     assert changed.changed == 1
-    assert len(model.passages) == 1 and "15ドル" in model.passages[0]
+    assert len(model.passages) == 1
+    assert "15ドル" in model.passages[0]
 
 
 def test_an_edit_replaces_the_old_text(parts: Parts, corpus: Path) -> None:
@@ -276,7 +277,7 @@ def _free_port() -> int:
 
 
 def test_a_chroma_server_serves_instead_of_the_folder(chroma_server: str, corpus: Path, tmp_path: Path) -> None:
-    """With ASSISTANT_CHROMA_URL the vectors live on the server: ingest, find, delete; no local vector folder appears."""
+    """With ASSISTANT_CHROMA_URL the vectors live on the server: ingest, find, delete; no local folder appears."""
     parts = make_parts(tmp_path / "home", chroma_url=chroma_server)
     ingest(parts, [corpus])
     assistant = build(parts.settings, parts=parts)
@@ -285,7 +286,9 @@ def test_a_chroma_server_serves_instead_of_the_folder(chroma_server: str, corpus
     (corpus / "es" / "parking.md").unlink()
     ingest(parts, [corpus])
     assert not (tmp_path / "home" / "chroma").exists()
-    assert len(parts.index.store().ids()) == len({v for r in parts.index.snapshot().rows for v in (r.context, r.question)})
+    assert len(parts.index.store().ids()) == len(
+        {v for r in parts.index.snapshot().rows for v in (r.context, r.question)}
+    )
 
 
 def test_an_unreachable_chroma_server_is_one_sentence(tmp_path: Path, corpus: Path) -> None:

@@ -161,14 +161,10 @@ def serve(source: Callable[[], Answers], settings: Settings, announce: Callable[
     Raises:
         InputError: the address can't be listened on.
     """
-    handler = logging.StreamHandler()
-    handler.setFormatter(JsonLines())
-    logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
-    for noisy in ("httpx", "sse_starlette", "chromadb", "uvicorn"):
-        logging.getLogger(noisy).setLevel(logging.WARNING)
     listener = _listen(settings.host, settings.port)
     shown = f"[{settings.host}]" if ":" in settings.host else settings.host
     address = f"http://{shown}:{listener.getsockname()[1]}/"
+    _log_as_json()
     config = uvicorn.Config(
         create_app(source, settings),
         log_config=None,
@@ -180,6 +176,14 @@ def serve(source: Callable[[], Answers], settings: Settings, announce: Callable[
     )
     with listener:
         _Server(config, lambda: announce(address)).run([listener])
+
+
+def _log_as_json() -> None:
+    handler = logging.StreamHandler()
+    handler.setFormatter(JsonLines())
+    logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
+    for noisy in ("httpx", "sse_starlette", "chromadb", "uvicorn"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)
 
 
 def _listen(host: str, port: int) -> socket.socket:

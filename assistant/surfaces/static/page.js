@@ -241,7 +241,7 @@ function source(citation, exchange) {
   if (citation.heading) part(".heading").textContent = citation.heading;
   else part(".heading").remove();
   part(".place").lang = part("blockquote").lang = citation.language;
-  part(".place").dir = part("blockquote").dir = "auto";
+  part(".place").dir = "auto";
   part("blockquote").textContent = citation.quote;
   const link = part(".link");
   if (/^https?:\/\//i.test(citation.url)) {

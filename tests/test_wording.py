@@ -1,0 +1,156 @@
+"""The wordings: every language's file says the same things, and a broken file is named."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from assistant.errors import InputError
+from assistant.wording import FOLDER, Wordings, spoken
+
+LANGUAGES = Wordings().languages
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A copy of the files, to be broken."""
+    return Path(shutil.copytree(FOLDER, tmp_path / "phrases"))
+
+
+def flatten(values: object, at: str = "") -> set[str]:
+    """The dotted names of all keys."""
+    if not isinstance(values, dict):
+        return {at}
+    return {name for key, value in values.items() for name in flatten(value, f"{at}.{key}")}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_files_have_the_same_keys(language: str) -> None:
+    """Every file has exactly English's keys, and no two languages share an abstention."""
+    english, own = (yaml.safe_load((FOLDER / f"{code}.yaml").read_text("utf-8")) for code in ("en", language))
+    assert flatten(own) == flatten(english)
+    assert [wording.abstained for wording in Wordings().by_language.values()].count(own["abstained"]) == 1
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_placeholders_can_be_filled(language: str) -> None:
+    """The texts with a placeholder take a value and keep no brace."""
+    wording = Wordings().by_language[language]
+    filled = [wording.quoted_from.format(language="日本語"), wording.interface.too_long.format(limit=5)]
+    assert "日本語" in filled[0]
+    assert "5" in filled[1]
+    assert not any(brace in text for text in filled for brace in "{}")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "named"),
+    [
+        ("abstained:", "abstaind:", "abstained"),
+        ('send: "', 'send: "" #', "interface.send"),
+        ("{language}", "{languag}", "quoted_from"),
+        ("{limit}", "", "too_long"),
+        ('greeting: "', 'greeting: "{name} ', "greeting"),
+        ('thanks: "', 'thanks: "{', "thanks"),
+        ('fallback: ["', 'fallback: ["xx", "', "xx"),
+        ("hears:", "hears: [", "YAML"),
+        ("greetings: [", "greetings: [] #", "hears.greetings"),
+        ("abstained:", "extra: 1\nabstained:", "extra"),
+    ],
+    ids=[
+        "missing key",
+        "empty text",
+        "wrong placeholder",
+        "lost placeholder",
+        "stray placeholder",
+        "open brace",
+        "unknown fallback",
+        "no YAML",
+        "nothing heard",
+        "extra key",
+    ],
+)
+@pytest.mark.parametrize("language", ["zh-Hans", "ja", "es"])
+def test_a_broken_file_is_named(folder: Path, language: str, old: str, new: str, named: str) -> None:
+    """The error names the file and what is wrong in it, in one line."""
+    path = folder / f"{language}.yaml"
+    path.write_text(path.read_text("utf-8").replace(old, new, 1), "utf-8")
+    with pytest.raises(InputError) as caught:
+        Wordings(folder)
+    assert str(path) in str(caught.value)
+    assert named in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("es.yaml", b""),
+        ("es.yaml", b"- a\n"),
+        ("es.yaml", b"\xff\xfe"),
+        ("es.yaml", b"a: 'b"),
+        ("zh.yaml", b"a: 1"),
+        ("ES.yaml", b"a: 1"),
+    ],
+    ids=["empty", "list", "not UTF-8", "open quote", "not a canonical name", "upper case"],
+)
+def test_what_is_no_wording_is_named(folder: Path, name: str, content: bytes) -> None:
+    """A file that holds something else, or has another name than its language's code, is refused by name."""
+    (folder / name).write_bytes(content)
+    with pytest.raises(InputError, match=name.replace(".", r"\.")):
+        Wordings(folder)
+
+
+def test_english_is_needed(folder: Path) -> None:
+    """Without the language that everything falls back to, nothing starts."""
+    (folder / "en.yaml").unlink()
+    with pytest.raises(InputError, match=r"en\.yaml is missing"):
+        Wordings(folder)
+
+
+@pytest.mark.parametrize(
+    ("code", "nearest", "chain"),
+    [
+        ("zh-TW", "zh-Hant", ("zh-Hant", "zh-Hans", "en")),
+        ("zh", "zh-Hans", ("zh-Hans", "zh-Hant", "en")),
+        ("ja", "ja", ("ja", "en")),
+        ("es-MX", "es", ("es", "en")),
+        ("pt-BR", "pt", ("pt", "es", "en")),
+        ("nl", "en", ("nl", "en")),
+        ("en", "en", ("en",)),
+    ],
+)
+def test_fallbacks_end_in_english(code: str, nearest: str, chain: tuple[str, ...]) -> None:
+    """A language is spoken as it is or as English; passages are looked for along its declared chain."""
+    wordings = Wordings()
+    assert wordings.nearest(code).language == nearest
+    assert wordings.chain(code) == chain
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "kind"),
+    [
+        ("你好！", "zh-Hans", "greeting"),
+        ("謝謝", "zh-Hant", "thanks"),
+        ("こんにちは。", "ja", "greeting"),
+        ("¡Hola!", "es", "greeting"),
+        ("GRACIAS", "es", "thanks"),
+        ("ＨＥＬＬＯ", "en", "greeting"),
+        ("hello 😊", "en", "greeting"),
+        ("Thank you.", "en", "thanks"),
+    ],
+)
+def test_greetings_are_heard_however_they_are_written(text: str, language: str, kind: str) -> None:
+    """Case, width, emoji and punctuation do not matter."""
+    assert Wordings().heard(text)[language] == kind
+
+
+@pytest.mark.parametrize(
+    "text", ["你好，多少钱？", "こんにちは、料金は？", "Hola, ¿cuánto cuesta?", "hello world", "", "😊"]
+)
+def test_a_question_is_no_greeting(text: str) -> None:
+    """Only a whole message is a greeting; a message without words is none."""
+    assert Wordings().heard(text) == {}
+    assert spoken("😊 ¡!") == ""
