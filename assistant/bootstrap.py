@@ -62,14 +62,17 @@ def build_parts(
 
     def load_models() -> tuple[Embedder, Topics]:
         loaded = embedder or load_embedder(settings.embedding_model, settings.home, report)
-        return loaded, load_topics(loaded, settings.home / "models")
+        return loaded, load_topics(loaded, settings.home / "models", report=report)
 
-    with ThreadPoolExecutor(2) as pool:
+    pool = ThreadPoolExecutor(2)
+    try:
         models = pool.submit(load_models)
         warming = pool.submit(detector.detect, expected)
         index = _open_index(settings)
         warming.result()
         loaded, topics = models.result()
+    finally:
+        pool.shutdown(wait=False)  # Ctrl-C need not wait for a model that is being built
     return Parts(settings, index, loaded, topics, wordings, detector)
 
 

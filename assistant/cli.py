@@ -49,6 +49,8 @@ def main() -> None:
             raise
         what = f"{type(error).__name__}: {error}"
         code = _complain(f"something unexpected broke ({what}); run `python -X dev -m assistant` to see where", FAILED)
+    if code == INTERRUPTED:
+        _leave_at_once(code)  # what still works in other threads can be cut off anywhere
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -115,6 +117,7 @@ def ask(
     with Progress() as report:
         assistant = bootstrap.build(_settings(), report, expected=text)
     _show(asyncio.run(whole_answer(assistant.ask(text, page_language=language))), as_json)
+    _leave_at_once()
 
 
 @app.command()
@@ -134,7 +137,10 @@ def serve(
         from assistant.surfaces.progress import Progress
 
         with Progress() as report:
-            return bootstrap.build(settings, report)
+            assistant = bootstrap.build(settings, report)
+        # every language's model loads now, or the first visitors would wait for theirs
+        assistant.detector.detect("no", assistant.detector.languages)
+        return assistant
 
     web.serve(load, settings, lambda address: typer.echo(f"listening on {address}"))
 
@@ -182,6 +188,12 @@ def _write_json(value: object) -> None:
     import json
 
     typer.echo(json.dumps(value, ensure_ascii=False))
+
+
+def _leave_at_once(code: int = 0) -> None:
+    """Ends the process without taking models and store apart piece by piece, a tenth of the time of an `ask`."""
+    sys.stdout.flush()
+    os._exit(code)
 
 
 def _complain(sentence: str, code: int) -> int:

@@ -25,9 +25,7 @@ def compose(question: Question, found: Found, retriever: Retriever, wordings: Wo
     confidence = found.hits[0].confidence if found.hits else 0.0
     if outcome == "abstained":
         return Draft("abstained", wording.abstained, (), confidence)
-    top = found.hits[0].score
-    close = [hit for hit in found.hits[:PASSAGES] if top - hit.score <= retriever.calibration.close]
-    chosen = [hit.passage for hit in (close if outcome == "answered" else close[:1])]
+    chosen = [hit.passage for hit in found.hits[: PASSAGES if outcome == "answered" else 1]]
     opening = [wording.related] if outcome == "related" else []
     foreign = [passage.language for passage in chosen if not _reads(question.language, passage.language)]
     if foreign:
@@ -70,6 +68,11 @@ def _sentences(question: Question, passage: Passage, retriever: Retriever) -> It
 
 
 def _slice(text: str, pieces: Sequence[str]) -> str:
-    """The part of `text` from the first to the last piece; all of it where markup keeps them from being found."""
-    start, last = text.find(pieces[0]), text.find(pieces[-1])
-    return text[start : last + len(pieces[-1])] if 0 <= start <= last else text
+    """The shortest part of `text` from the first to the last piece; all of it where markup hides them."""
+    shortest, start = text, text.find(pieces[0])
+    while start >= 0:
+        last = text.find(pieces[-1], start + (len(pieces) > 1))
+        if last >= 0 and last + len(pieces[-1]) - start < len(shortest):
+            shortest = text[start : last + len(pieces[-1])]
+        start = text.find(pieces[0], start + 1)
+    return shortest

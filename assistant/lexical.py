@@ -37,7 +37,7 @@ def tokenise(text: str) -> list[str]:
     """Tokens of a text: case, width, digits, accents and Han variants folded: `cuánto` is `cuanto`, `價` is `价`."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     folded = "".join(c for c in unicodedata.normalize("NFD", folded) if not "\u0300" <= c <= "\u036f")
-    folded = DIGIT.sub(lambda digit: str(unicodedata.decimal(digit.group())), folded)
+    folded = DIGIT.sub(lambda digit: str(unicodedata.decimal(digit.group(), digit.group())), folded)
     folded = fold_han(unicodedata.normalize("NFC", folded))
     tokens: list[str] = []
     for piece in PIECE.finditer(folded):

@@ -11,7 +11,7 @@ The topics' phrasings also expand a question: a one-word "cap?" is near "maximum
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -30,7 +30,9 @@ COARSE = 48  # topics compared token by token; the others can't win
 SHARPNESS = 40.0  # of the softmax over topics: the expansion is the best topic, or a blend where several are close
 EXAMPLES = 2  # of each of them and each language, by sentence vector
 FAR = -1.0
+BATCH = 256
 Array = NDArray[np.float32]
+Report = Callable[[str, float], None]
 
 
 def tokens_of(embedding: Embedding) -> Array:
@@ -125,14 +127,16 @@ class Topics:
         return np.where(count > 0, total / np.maximum(count, 1), FAR).astype(np.float32)
 
 
-def load_topics(embedder: Embedder, folder: Path, file: Path = FILE) -> Topics:
+def load_topics(
+    embedder: Embedder, folder: Path, file: Path = FILE, report: Report = lambda stage, share: None
+) -> Topics:
     """The topics in the space of `embedder`; embedded at the first need and kept in `folder`."""
     text = file.read_bytes()
     name = sha256(embedder.name.encode() + text).hexdigest()[:16]
     path = folder / f"topics-{name}.npz"
     if not path.is_file():
         folder.mkdir(parents=True, exist_ok=True)
-        blob = _embed(read_topics(text, file), embedder)
+        blob = _embed(read_topics(text, file), embedder, report)
         partial = path.with_suffix(f".{name}.partial")
         partial.write_bytes(blob)
         partial.replace(path)
@@ -158,8 +162,13 @@ def read_topics(text: bytes, file: Path) -> list[tuple[str, str, str, str]]:
         raise InputError(f"{file}: must hold elsewhere and usual, each topic: language: [questions]") from None
 
 
-def _embed(rows: Sequence[tuple[str, str, str, str]], embedder: Embedder) -> bytes:
-    embeddings = embedder.embed_queries([row[3] for row in rows])
+def _embed(rows: Sequence[tuple[str, str, str, str]], embedder: Embedder, report: Report) -> bytes:
+    embeddings: list[Embedding] = []
+    while len(embeddings) < len(rows):
+        report("topics", len(embeddings) / len(rows))
+        part = rows[len(embeddings) : len(embeddings) + BATCH]
+        embeddings += embedder.embed_queries([row[3] for row in part])
+    report("topics", 1.0)
     languages = [row[2] for row in rows]
     means, vector_means = {}, {}
     for code in dict.fromkeys(languages):

@@ -17,8 +17,10 @@ from assistant.figures import unsupported_figures
 from assistant.lexical import words_of
 from assistant.records import Sentence
 
-LINK_TARGET = regex.compile(r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+\"[^\"]*\")?\)|\]\[[^\]]*\]")
-TAG = regex.compile(r"</?[A-Za-z!][^<>]*>")
+LINK_TARGET = regex.compile(
+    r"\]\((?:<[^<>\n]*>|[^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:\s+(?:\"[^\"]*\"|'[^']*'))?\)|\]\[[^\]]*\]"
+)
+TAG = regex.compile(r"</?[A-Za-z][A-Za-z0-9-]*(?:\s[^<>]*)?/?>|<!--(?:(?!-->).)*-->", regex.DOTALL)
 MARKUP = regex.compile(r"\\(?=\p{P}|\p{S})|[*_`~\[\]]+|(?m:^[ \t]*>[> \t]*)")
 
 

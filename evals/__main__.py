@@ -18,6 +18,7 @@ from tempfile import TemporaryDirectory
 from rich.console import Console
 
 from assistant.bootstrap import build
+from assistant.calibration import FILE
 from assistant.errors import AssistantError, InputError
 from assistant.retrieve import Retriever
 from assistant.settings import read_settings
@@ -51,22 +52,28 @@ def parser() -> argparse.ArgumentParser:
     top.set_defaults(run=measure)
     top.add_argument("--set", choices=SETS, default="heldout", help="which cases (default: %(default)s)")
     top.add_argument("--language", nargs="+", default=[], metavar="CODE", help="cases in these languages only")
-    _add_places(top, "measure over these articles instead of the corpus")
+    top.add_argument(
+        "--articles", nargs="+", default=[], type=Path, metavar="PATH", help="these articles instead of the corpus"
+    )
+    top.add_argument("--home", type=Path, help="keep the index in this folder (default: a temporary one)")
     top.add_argument("--accept", action="store_true", help="write the measures to evals/baseline.json")
     commands = top.add_subparsers(title="commands")
     learning = commands.add_parser("calibrate", help="learn assistant/calibration.json from the tuning cases")
-    _add_places(learning, "learn from the same articles in this form too")
-    learning.add_argument("--public", type=Path, metavar="FOLDER", help="learn from public question sets there too")
+    learning.add_argument(
+        "--articles",
+        nargs="+",
+        default=[],
+        type=Path,
+        metavar="PATH",
+        help="learn from the same articles in this form too",
+    )
+    learning.add_argument("--public", type=Path, metavar="FOLDER", help="learn from the public sets in this folder too")
+    learning.add_argument("--output", type=Path, default=FILE, help="write here instead")
     learning.set_defaults(run=calibrate)
     speed = commands.add_parser("bench", help="measure the speed against the tutorial stack")
     speed.add_argument("--json", action="store_true", help="machine-readable output")
     speed.set_defaults(run=_bench)
     return top
-
-
-def _add_places(command: argparse.ArgumentParser, articles: str) -> None:
-    command.add_argument("--articles", nargs="+", default=[], type=Path, metavar="PATH", help=articles)
-    command.add_argument("--home", type=Path, help="keep the index in this folder (default: a temporary one)")
 
 
 def measure(options: argparse.Namespace) -> int:
@@ -110,30 +117,14 @@ def measure(options: argparse.Namespace) -> int:
 
 
 def calibrate(options: argparse.Namespace) -> int:
-    """Learns the calibration over the corpus, other forms of the same articles, and public sets."""
-    from assistant.calibration import FILE
-    from evals.calibrate import TrainingSet, case_questions, learn
-    from evals.public import training_questions
+    """Learns the calibration from the tuning cases over the corpus, and over what the options add."""
+    from evals.calibrate import learn
+    from evals.training import training_sets
 
-    settings = read_settings()
-    cases = case_questions(read_cases("tuning"))
     with ExitStack() as stack:
-        first = prepare(settings, [settings.corpus], stack, options.home)
-
-        def retriever(articles: Sequence[Path]) -> Retriever:
-            parts = prepare(settings, articles, stack, None, first)
-            return build(parts.settings, parts=parts).retriever
-
-        sets = [TrainingSet("corpus", build(first.settings, parts=first).retriever, cases)]
-        if options.articles:
-            sets.append(TrainingSet("other form", retriever(options.articles), cases))
-        if options.public:
-            folder = Path(stack.enter_context(TemporaryDirectory()))
-            for name, articles, questions in training_questions(options.public, folder):
-                sets.append(TrainingSet(name, retriever(articles), questions, PUBLIC_WEIGHT))
-        learned = learn(sets)
+        learned = learn(training_sets(read_settings(), options.articles, options.public, stack), options.output)
     print(learned.provenance)
-    print(f"written to {_shown(FILE)}")
+    print(f"written to {_shown(options.output)}")
     return 0
 
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 import pytest
 import uvicorn
 
-from assistant.settings import Settings
+from assistant.bootstrap import build
+from assistant.pipeline import Assistant
+from assistant.settings import Settings, read_settings
 from assistant.surfaces.backend import Answers
 from assistant.surfaces.web import create_app
 from tests.fakes import FakeAssistant
+
+CHECKOUT = Path(__file__).parents[1]
 
 
 @pytest.fixture
@@ -45,3 +51,13 @@ def start_server() -> Iterator[Callable[..., str]]:
             return running.enter_context(_running(source, Settings(**settings)))  # type: ignore[arg-type]
 
         yield start
+
+
+@pytest.fixture(scope="session")
+def real_assistant(tmp_path_factory: pytest.TempPathFactory) -> Assistant:
+    """The real pipeline over the project's own corpus, in a home of its own that shares the built model."""
+    home = tmp_path_factory.mktemp("home")
+    shared = Path(os.environ.get("ASSISTANT_TEST_MODEL_HOME") or CHECKOUT / ".assistant") / "models"
+    shared.mkdir(parents=True, exist_ok=True)
+    (home / "models").symlink_to(shared)
+    return build(read_settings(home=home, corpus=CHECKOUT / "corpus"))

@@ -44,6 +44,7 @@ def run(
 ) -> Callable[..., Ended]:
     """Runs a command in this process, with the fake instead of the real assistant."""
     monkeypatch.setattr(bootstrap, "build", lambda *_, **__: fake)
+    monkeypatch.setattr(os, "_exit", sys.exit)
 
     def start(*arguments: str, stdin: bytes = b"") -> Ended:
         monkeypatch.setattr(sys, "argv", ["assistant", *arguments])
@@ -315,3 +316,16 @@ def test_serve_from_nothing_to_the_end(home: Path, tmp_path: Path, number: int, 
     assert process.returncode == code
     assert out == b""
     assert all("request" in json.loads(line)["message"] for line in err.splitlines())
+
+
+def test_serve_ends_while_it_loads(home: Path, tmp_path: Path) -> None:
+    """Ctrl-C ends a server that is still ingesting at once and quietly."""
+    process = start_process(
+        ["serve", "--port", "0"], ASSISTANT_HOME=str(home), ASSISTANT_CORPUS=str(CHECKOUT / "corpus")
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert err == b""

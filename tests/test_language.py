@@ -117,6 +117,12 @@ def test_detection_stays_fast_on_long_text() -> None:
     assert time.perf_counter() - started < 1
 
 
+@pytest.mark.parametrize("text", ["ᄀ㐀", "가漢", "я漢", "نф", "कع漢", "가ア"])
+def test_scripts_in_balance_still_give_one_language(text: str) -> None:
+    """Where two scripts weigh the same, one of them decides."""
+    assert detector().detect(text).language in detector().languages
+
+
 @given(st.text(max_size=60))
 def test_detection_answers_for_any_text(text: str) -> None:
     """Any text gets one of our languages."""

@@ -16,7 +16,7 @@ TIERS = [
     "records errors settings language figures",
     "wording checkpoint graph weights models lexical",
     "parse_extracted parse_markdown passages ingest",
-    "vectors siblings topics calibration index build_index",
+    "vectors siblings topics calibration database index build_index",
     "understand retrieve compose verify",
     "pipeline",
     "bootstrap",

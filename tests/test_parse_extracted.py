@@ -185,9 +185,8 @@ def test_answers_of_several_paragraphs_are_kept() -> None:
 
 def test_a_section_after_the_faq_is_its_own() -> None:
     """A heading that asks nothing ends the FAQ."""
-    found = entries(
-        "T\nFAQ\nOne?\nYes, it is.\nContact\nWrite to us whenever you like, and we answer within a day or two, on every weekday but one.\n"
-    )
+    text = "Write to us whenever you like, and we answer within a day or two, on every weekday but one."
+    found = entries(f"T\nFAQ\nOne?\nYes, it is.\nContact\n{text}\n")
     assert [(entry.anchor, entry.parents) for entry in found] == [("q1", ("FAQ",)), ("s1", ())]
 
 

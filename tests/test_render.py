@@ -63,9 +63,9 @@ def is_safe(html: str) -> bool:
 
 
 def terminal(of: Answer) -> str:
-    console = Console(file=io.StringIO(), width=60)
-    console.print(answer_terminal(of))
-    return console.file.getvalue()  # type: ignore[attr-defined]  # it is the StringIO above
+    written = io.StringIO()
+    Console(file=written, width=60).print(answer_terminal(of))
+    return written.getvalue()
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

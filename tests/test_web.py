@@ -16,7 +16,7 @@ import pytest
 
 from assistant.errors import IndexUnavailable
 from assistant.settings import Settings
-from assistant.surfaces import backend, chat
+from assistant.surfaces import backend, chat, stream
 from assistant.surfaces.guard import JsonLines
 from assistant.surfaces.page import preferred_language
 from assistant.surfaces.web import create_app
@@ -217,7 +217,7 @@ async def test_slow_answers_are_stopped(fake: FakeAssistant) -> None:
 
 async def test_silence_is_filled_with_heartbeats(fake: FakeAssistant, monkeypatch: pytest.MonkeyPatch) -> None:
     """While nothing happens the stream carries comments, which keep proxies from closing it and are no events."""
-    monkeypatch.setattr(chat, "HEARTBEAT_S", 0.02)
+    monkeypatch.setattr(stream, "HEARTBEAT_S", 0.02)
     async with client_for(fake, request_timeout_s=0.2) as client:
         response = await client.post(CHAT, json={"message": "slow"}, headers=STREAM)
     assert response.text.count(": still here\n\n") >= 3

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from typing import Protocol
@@ -58,7 +59,7 @@ class Backend:
         delay = FIRST_DELAY_S
         while self._assistant is None and callable(self._source):
             try:
-                self._assistant = await asyncio.to_thread(self._source)
+                self._assistant = await _in_thread(self._source)
             except AssistantError as error:
                 self._reason = str(error)
                 log.error("not ready: %s", error)
@@ -90,3 +91,29 @@ class Backend:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._loaded.wait(), patience_s)
         return self.now()
+
+
+async def _in_thread(build: Callable[[], Answers]) -> Answers:
+    """What `build` returns, from a thread that does not hold up the end of the process as an executor's would."""
+    loop = asyncio.get_running_loop()
+    built: asyncio.Future[Answers] = loop.create_future()
+
+    def settle(result: Answers | None, error: Exception | None) -> None:
+        if built.cancelled():
+            return
+        if error is not None:
+            built.set_exception(error)
+        elif result is not None:
+            built.set_result(result)
+
+    def work() -> None:
+        result, failure = None, None
+        try:
+            result = build()
+        except Exception as error:
+            failure = error
+        with suppress(RuntimeError):  # the loop has ended meanwhile
+            loop.call_soon_threadsafe(settle, result, failure)
+
+    threading.Thread(target=work, name="load", daemon=True).start()
+    return await built

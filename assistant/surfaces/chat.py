@@ -8,31 +8,24 @@ Never: works on more requests than the settings allow, longer than they allow, o
 from __future__ import annotations
 
 import asyncio
-import json
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
-from contextlib import AsyncExitStack, aclosing, contextmanager, suppress
-from dataclasses import asdict
+from contextlib import AsyncExitStack, aclosing, contextmanager
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Request, Response
 from fastapi.responses import JSONResponse
-from fastapi.sse import EventSourceResponse, format_sse_event
 from pydantic import BaseModel, ConfigDict, Field
-from starlette.types import Receive, Scope, Send
 
-from assistant.errors import AssistantError
-from assistant.records import Answer, Event, Progress, Spoken, Turn
+from assistant.records import Answer, Event, Turn
 from assistant.settings import Settings
 from assistant.surfaces.backend import Backend, whole_answer
-from assistant.surfaces.guard import error_response, log_failure
+from assistant.surfaces.guard import error_response
 from assistant.surfaces.render import answer_json
+from assistant.surfaces.stream import EventStream
 
 PATIENCE_S = 10.0  # a chat waits this long for an assistant that is still loading
-HEARTBEAT_S = 5.0
-LINGER_S = 60  # a client that does not read is dropped this long after its request came
 CONVERSATIONS, TURNS = 2000, 6  # kept in memory: the last questions of the latest conversations
-TOO_SLOW = "the answer took too long; try again, perhaps with a shorter question"
 QUESTIONS = {
     "zh": "Trainium额度最高能拿到多少？",
     "ja": "Trainiumクレジットは最大いくらですか？",
@@ -135,20 +128,6 @@ class Conversations:
             self._turns.popitem(last=False)
 
 
-class EventStream(EventSourceResponse):
-    """Server-Sent Events; lets go of what it holds however the response ends, even if it never begins."""
-
-    def __init__(self, frames: AsyncIterator[bytes], held: AsyncExitStack) -> None:
-        super().__init__(frames, headers={"Cache-Control": "no-store, no-transform", "X-Accel-Buffering": "no"})
-        self._held = held
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Sends the events until they end or the client goes."""
-        with suppress(TimeoutError):
-            async with self._held, asyncio.timeout(LINGER_S):
-                await super().__call__(scope, receive, send)
-
-
 def chat_router(backend: Backend, settings: Settings) -> APIRouter:
     """The route, with its own count of requests in work and its own memory of conversations."""
     router = APIRouter()
@@ -170,7 +149,7 @@ def chat_router(backend: Backend, settings: Settings) -> APIRouter:
             if "text/event-stream" not in request.headers.get("accept", ""):
                 return await _whole(request, events)
             first = await anext(events)  # what can't be answered at all gets its own status, not a stream
-            return EventStream(_with_heartbeats(_frames(first, events)), held.pop_all())
+            return EventStream(first, events, held.pop_all())
 
     return router
 
@@ -221,54 +200,6 @@ async def _whole(request: Request, events: AsyncIterator[Event]) -> Response:
 async def _disconnected(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
-
-
-async def _frames(first: Event, events: AsyncIterator[Event]) -> AsyncGenerator[bytes]:
-    """Each event as a numbered Server-Sent Event, and an `error` event where they break off."""
-    number, failure = 1, ""
-    yield _frame(number, *_named(first))
-    try:
-        async for event in events:
-            number += 1
-            yield _frame(number, *_named(event))
-    except TimeoutError:
-        failure = TOO_SLOW
-    except AssistantError as error:
-        failure = str(error)
-    except Exception as error:
-        log_failure(error)
-        failure = "something went wrong on our side; try again"
-    if failure:
-        yield _frame(number + 1, "error", {"error": failure})
-
-
-async def _with_heartbeats(frames: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
-    """The frames, and a comment whenever none comes for HEARTBEAT_S, so that no proxy takes the line for dead."""
-    coming = asyncio.ensure_future(anext(frames, b""))
-    try:
-        while True:
-            done, _ = await asyncio.wait({coming}, timeout=HEARTBEAT_S)
-            if done and not (frame := coming.result()):
-                return
-            yield frame if done else format_sse_event(comment="still here")
-            if done:
-                coming = asyncio.ensure_future(anext(frames, b""))
-    finally:
-        coming.cancel()
-        await asyncio.gather(coming, return_exceptions=True)
-        await frames.aclose()
-
-
-def _named(event: Event) -> tuple[str, dict[str, object]]:
-    if isinstance(event, Progress):
-        return "progress", {"stage": event.stage}
-    if isinstance(event, Spoken):
-        return "sentence", {"text": event.text, "citations": [asdict(citation) for citation in event.citations]}
-    return "answer", answer_json(event)
-
-
-def _frame(number: int, name: str, data: dict[str, object]) -> bytes:
-    return format_sse_event(data_str=json.dumps(data, ensure_ascii=False), event=name, id=str(number))
 
 
 def busy_response() -> Response:

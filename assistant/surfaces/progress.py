@@ -14,7 +14,19 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bars
     from rich.progress import TaskID
 
-NAMES = {"read": "reading articles", "embed": "embedding", "index": "storing", "done": "model ready"}
+NAMES = {
+    "topics": "embedding usual questions",
+    "read": "reading articles",
+    "embed": "embedding articles",
+    "index": "storing",
+    "done": "model ready",
+}
+    "topics": "embedding usual questions",
+    "read": "reading articles",
+    "embed": "embedding",
+    "index": "storing",
+    "done": "model ready",
+}
 
 
 class Progress:

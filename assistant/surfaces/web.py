@@ -25,9 +25,10 @@ from assistant.errors import AssistantError, InputError
 from assistant.language import convert_chinese, normalise_code
 from assistant.settings import Settings
 from assistant.surfaces.backend import Answers, Backend, NotReady
-from assistant.surfaces.chat import TOO_SLOW, Busy, ErrorBody, busy_response, chat_router
+from assistant.surfaces.chat import Busy, ErrorBody, busy_response, chat_router
 from assistant.surfaces.guard import BODY_LIMIT, Guard, JsonLines, error_response
 from assistant.surfaces.page import STATIC, interface, page, preferred_language
+from assistant.surfaces.stream import TOO_SLOW
 from assistant.wording import Wordings
 
 SAMPLES = 4
@@ -182,7 +183,7 @@ def _log_as_json() -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(JsonLines())
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
-    for noisy in ("httpx", "sse_starlette", "chromadb", "uvicorn"):
+    for noisy in ("httpx", "chromadb", "uvicorn"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
 
 

@@ -1,0 +1,78 @@
+"""What the calibration is learned from: questions with their truth, each set over an index of its own.
+
+In: the corpus, other forms of its articles, a folder of public sets. Out: TrainingSets. Never: the held-out cases.
+"""
+
+from __future__ import annotations
+
+import random
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from assistant.bootstrap import Parts, build
+from assistant.errors import InputError
+from assistant.settings import Settings
+from evals.calibrate import TrainingSet, case_questions
+from evals.cases import read_cases
+from evals.prepare import prepare
+from evals.public import Asked, read_questions, read_rows, write_articles
+
+INDEXED = frozenset({"en", "zh-Hans", "ja", "es"})  # languages of the parallel FAQ's articles
+ASKED = INDEXED | {"de", "fr", "ko", "pt", "ru", "it", "zh-Hant"}
+WEIGHT = 0.5  # of a public set beside a set of our own cases
+SEED = 0
+
+
+def training_sets(
+    settings: Settings, articles: Sequence[Path], public: Path | None, stack: ExitStack
+) -> list[TrainingSet]:
+    """The tuning cases over the corpus and over its articles in another form, and two public FAQ sets.
+
+    Args:
+        articles: the same articles in another form; empty for none.
+        public: a folder with `faq_parallel`, `faq_abstain` and `deepset_covid`; None for none.
+        stack: removes what is temporary when it closes.
+
+    Raises:
+        InputError: a public file can't be read.
+    """
+    first = prepare(settings, [settings.corpus], stack, None)
+    cases = case_questions(read_cases("tuning"))
+    sets = [_over(first, "corpus", cases)]
+    if articles:
+        sets.append(_over(prepare(settings, articles, stack, None, first), "extracted", cases))
+    if public:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="evals-")))
+        try:
+            for name, written, questions in _public_sets(public, folder):
+                parts = prepare(settings, written, stack, None, first)
+                sets.append(_over(parts, name, questions, WEIGHT))
+        except OSError as error:
+            raise InputError(f"{error.filename}: can't be read ({error.strerror}); see --public") from None
+    return sets
+
+
+def _over(parts: Parts, name: str, questions: Sequence[Asked], weight: float = 1.0) -> TrainingSet:
+    return TrainingSet(name, build(parts.settings, parts=parts).retriever, tuple(questions), weight)
+
+
+def _public_sets(public: Path, folder: Path) -> Iterator[tuple[str, list[Path], list[Asked]]]:
+    """Name, article files and questions; of the parallel FAQ only questions in languages it is not indexed in."""
+    chance = random.Random(SEED)  # noqa: S311  # a sample, the same each time
+    bank = public / "faq_parallel.bank.jsonl"
+    left_out = {row["fid"] for row in read_rows(bank) if row.get("holdout")}
+    questions = [
+        Asked(row["qid"], row["query"], row["lang"], True)
+        for row in read_rows(public / "faq_parallel.queries.jsonl")
+        if row["lang"] in ASKED - INDEXED and row["fid"] not in left_out
+    ]
+    chance.shuffle(questions)
+    unanswerable = read_questions(public / "faq_abstain.queries.jsonl", ASKED)
+    yield "faq_parallel", write_articles(bank, folder / "faq", INDEXED), questions[:150] + unanswerable
+    languages = {"de", "en"}
+    questions = read_questions(public / "deepset_covid.queries.jsonl", languages)
+    chance.shuffle(questions)
+    written = write_articles(public / "deepset_covid.bank.jsonl", folder / "covid", languages)
+    yield "deepset_covid", written, questions[:200]

@@ -1,0 +1,63 @@
+"""Generic topics: their file, their cache, and what they tell about a question."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assistant.errors import InputError
+from assistant.pipeline import Assistant
+from assistant.topics import FILE, load_topics, read_topics, tokens_of
+from tests.embedders import WordEmbedder
+
+REFUND = {
+    "en": "can I get my money back",
+    "zh-Hans": "能退钱吗",
+    "ja": "お金は返ってくる？",
+    "es": "¿me devuelven el dinero?",
+}
+LIMIT = {"en": "what's the cap", "zh-Hans": "上限是多少", "ja": "上限はいくら", "es": "¿cuál es el tope?"}
+
+
+@pytest.mark.parametrize("language", list(REFUND))
+@pytest.mark.parametrize(("asked", "elsewhere"), [(REFUND, True), (LIMIT, False)], ids=["refund", "limit"])
+def test_the_nearest_topic_is_of_the_right_kind(
+    real_assistant: Assistant, language: str, asked: dict[str, str], elsewhere: bool
+) -> None:
+    """A refund question is nearest to a topic that articles leave out, a question for the cap to one they answer."""
+    topics = real_assistant.retriever.topics
+    embedding = real_assistant.retriever.embedder.embed_queries([asked[language]])[0]
+    compared = topics.compare(
+        topics.centre(tokens_of(embedding), language), topics.centre_vector(embedding.vector, language)
+    )
+    assert bool(topics.elsewhere[compared.one_way.argmax()]) is elsewhere
+
+
+def test_the_file_holds_the_same_languages_for_every_topic() -> None:
+    """Every topic has examples in the same four languages, and no example is in one language twice."""
+    rows = read_topics(FILE.read_bytes(), FILE)
+    languages: dict[str, set[str]] = {}
+    for _, topic, language, _ in rows:
+        languages.setdefault(topic, set()).add(language)
+    assert {frozenset(found) for found in languages.values()} == {frozenset({"en", "zh-Hans", "ja", "es"})}
+    assert len({(language, question) for _, _, language, question in rows}) == len(rows)
+
+
+@pytest.mark.parametrize("text", ["", "elsewhere: []", "elsewhere: {a: {en: [x]}}", ": ["], ids=repr)
+def test_a_malformed_file_is_refused(text: str) -> None:
+    """A file without the two kinds, or that is no YAML, is refused by name."""
+    with pytest.raises(InputError, match=r"topics\.yaml"):
+        read_topics(text.encode(), Path("topics.yaml"))
+
+
+def test_topics_are_embedded_once_a_model(tmp_path: Path) -> None:
+    """The second load reads the kept file; another model gets its own."""
+    file = tmp_path / "topics.yaml"
+    file.write_text("elsewhere: {refund: {en: [refund please]}}\nusual: {cap: {en: [how much]}}\n")
+    first, again = WordEmbedder(), WordEmbedder()
+    load_topics(first, tmp_path, file)
+    load_topics(again, tmp_path, file)
+    assert first.queries
+    assert not again.queries
+    assert load_topics(WordEmbedder("other"), tmp_path, file).identity != load_topics(again, tmp_path, file).identity
