@@ -113,9 +113,12 @@ def ask(
     import asyncio
 
     from assistant.surfaces.backend import whole_answer
+    from assistant.understand import check_message
 
+    settings = _settings()
+    expected = check_message(text, settings.message_limit)  # before anything is loaded for it
     with Progress() as report:
-        assistant = bootstrap.build(_settings(), report, expected=text)
+        assistant = bootstrap.build(settings, report, expected=expected)
     _show(asyncio.run(whole_answer(assistant.ask(text, page_language=language))), as_json)
     _leave_at_once()
 
@@ -193,6 +196,9 @@ def _write_json(value: object) -> None:
 def _leave_at_once(code: int = 0) -> None:
     """Ends the process without taking models and store apart piece by piece, a tenth of the time of an `ask`."""
     sys.stdout.flush()
+    if sys.stderr.isatty():
+        sys.stderr.write("\x1b[?25h")  # a progress bar may have hidden the cursor
+        sys.stderr.flush()
     os._exit(code)
 
 

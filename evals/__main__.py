@@ -13,20 +13,17 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from rich.console import Console
 
 from assistant.bootstrap import build
 from assistant.calibration import FILE
 from assistant.errors import AssistantError, InputError
-from assistant.retrieve import Retriever
 from assistant.settings import read_settings
 from assistant.surfaces.progress import Progress
 from evals.cases import FOLDER, SETS, read_cases
 from evals.prepare import prepare
 
-PUBLIC_WEIGHT = 0.15  # of a public set beside the corpus's own cases: enough to keep other subjects in sight
 REPORT, BASELINE = FOLDER / "report", FOLDER / "baseline.json"
 
 

@@ -7,7 +7,6 @@ Never: copies any of it into the project.
 from __future__ import annotations
 
 import json
-import random
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +14,6 @@ from typing import Any
 
 import regex
 
-ARTICLES = ("en", "zh-Hans", "ja", "es")
-ASKING = ("de", "fr", "ko", "pt", "ru", "it", "zh-Hant")
 HEADING_SIGNS = regex.compile(r"^[#>|\s-]+|\s+")
 
 
@@ -66,26 +63,3 @@ def read_questions(file: Path, languages: Collection[str], answerable: bool | No
         for row in read_rows(file)
         if row["lang"] in languages and answerable in {None, bool(row["answerable"])}
     ]
-
-
-def training_questions(public: Path, folder: Path) -> Iterator[tuple[str, list[Path], tuple[Asked, ...]]]:
-    """Name, article files (written below `folder`) and questions of the sets that confidence is learned from.
-
-    Two software FAQs asked in other languages and with entries left out, and a paraphrased FAQ: what is asked there is
-    often among the generic topics, so the learner sees topics that the articles do cover.
-    """
-    chance = random.Random(0)  # noqa: S311 - a sample, not a secret
-    bank = public / "faq_parallel.bank.jsonl"
-    left_out = {row["fid"] for row in read_rows(bank) if row.get("holdout")}
-    foreign = [
-        Asked(row["qid"], row["query"], row["lang"], answerable=True)
-        for row in read_rows(public / "faq_parallel.queries.jsonl")
-        if row["lang"] in ASKING and row["fid"] not in left_out
-    ]
-    absent = read_questions(public / "faq_abstain.queries.jsonl", {*ARTICLES, *ASKING})
-    sample = (*chance.sample(foreign, min(150, len(foreign))), *absent)
-    yield "faq_parallel", write_articles(bank, folder, ARTICLES), sample
-    bank = public / "deepset_covid.bank.jsonl"
-    paraphrased = read_questions(public / "deepset_covid.queries.jsonl", {"de", "en"})
-    sample = tuple(chance.sample(paraphrased, min(200, len(paraphrased))))
-    yield "deepset_covid", write_articles(bank, folder, {"de", "en"}), sample

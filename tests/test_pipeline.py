@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import regex
 
+from assistant.compose import compose
 from assistant.errors import InputError
 from assistant.figures import find_figures
 from assistant.pipeline import Assistant
-from assistant.records import Answer, Progress, Spoken, Turn
+from assistant.records import Answer, Draft, Progress, Spoken, Turn
 
 MARKER = regex.compile(r"\[(\d+)\]")
 ASKED = {  # question, anchor that must be cited, figure or term that must be said
@@ -161,15 +163,12 @@ def test_a_sentence_that_its_quote_does_not_support_never_leaves(
     real_assistant: Assistant, monkeypatch: pytest.MonkeyPatch, language: str
 ) -> None:
     """Whatever compose proposes, a changed figure or an invented word is dropped; with nothing left, it abstains."""
-    import assistant.pipeline as stage
 
-    honest = stage.compose
-
-    def lies(*arguments: object) -> object:
-        draft = honest(*arguments)  # type: ignore[arg-type]
+    def lies(*arguments: Any) -> Draft:
+        draft = compose(*arguments)
         return replace(draft, sentences=tuple(replace(s, text=s.text + " 987654") for s in draft.sentences))
 
-    monkeypatch.setattr(stage, "compose", lies)
+    monkeypatch.setattr("assistant.pipeline.compose", lies)
     answer = ask(real_assistant, ASKED[language][0])
     assert answer.outcome == "abstained"
     assert "987654" not in answer.text

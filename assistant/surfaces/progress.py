@@ -21,12 +21,6 @@ NAMES = {
     "index": "storing",
     "done": "model ready",
 }
-    "topics": "embedding usual questions",
-    "read": "reading articles",
-    "embed": "embedding",
-    "index": "storing",
-    "done": "model ready",
-}
 
 
 class Progress:
