@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from assistant.settings import Settings
 
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
+WIDE = 1_000_000  # columns of what is no terminal: nothing is wrapped there
 app = typer.Typer(name="assistant", add_completion=False, pretty_exceptions_enable=False)
 Paths = Annotated[list[Path] | None, typer.Argument(help="files or folders; the corpus where none is named")]
 Json = Annotated[bool, typer.Option("--json", help="machine-readable output")]
@@ -181,7 +182,7 @@ def _show(answer: Answer, as_json: bool) -> None:
 
     from assistant.surfaces.render import answer_terminal
 
-    console = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else WIDE)
     with console.capture() as captured:
         console.print(answer_terminal(answer))
     sys.stdout.write(captured.get())

@@ -20,6 +20,7 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.text import Text
 
 from assistant.language import is_right_to_left, script_of
@@ -92,13 +93,11 @@ def _tone(answer: Answer) -> str:
     return {"related": "yellow", "abstained": "dim"}.get(answer.outcome, "")
 
 
-def _source_lines(citation: Citation) -> Sequence[Text]:
-    number = Text(f"\n[{citation.n}] ", style="bold cyan")
-    lines = [number + Text(_plain(place_of(citation)), style="bold")]
-    if citation.url:
-        lines.append(Text(f"    {_plain(citation.url)}", style="blue"))
-    lines += [Text(f"    {_plain(line)}", style="dim") for line in citation.quote.splitlines() if line.strip()]
-    return lines
+def _source_lines(citation: Citation) -> Sequence[RenderableType]:
+    head = Text.assemble("\n", (f"[{citation.n}]", "bold cyan"), " ", (_plain(place_of(citation)), "bold"))
+    rest = [Text(_plain(citation.url), style="blue")] if citation.url else []
+    rest += [Text(_plain(line), style="dim") for line in citation.quote.splitlines() if line.strip()]
+    return [head, *(Padding(line, (0, 0, 0, 4), expand=False) for line in rest)]
 
 
 def _plain(text: str) -> str:
