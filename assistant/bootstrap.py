@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from assistant.calibration import read_calibration
 from assistant.errors import InputError
-from assistant.ingest import find_files, read_article
+from assistant.ingest import absolute, find_files, is_article, read_article
 from assistant.language import Detector, normalise_code
 from assistant.models import Embedder, load_embedder
 from assistant.settings import Settings
@@ -58,6 +58,9 @@ def build_parts(
         ModelError, IndexUnavailable, InputError: a part can't be had.
     """
     wordings = Wordings()
+    if normalise_code(settings.default_language) not in wordings.languages:
+        known = ", ".join(wordings.languages)
+        raise InputError(f"ASSISTANT_DEFAULT_LANGUAGE={settings.default_language} can't be used; phrases/ has {known}")
     detector = Detector(wordings.languages)
 
     def load_models() -> tuple[Embedder, Topics]:
@@ -124,14 +127,25 @@ def ingest(
     if language and normalise_code(language) not in parts.wordings.languages:
         known = ", ".join(parts.wordings.languages)
         raise InputError(f"--language {language}: unknown; phrases/ has {known}")
-    files = find_files(paths) if paths else []
+    indexed = [Path(str(path)) for (path,) in parts.index.database.query("SELECT path FROM articles")]
+    gone = [path for path in paths if _is_empty(path) and any(_is_below(file, path) for file in indexed)]
+    files = find_files([path for path in paths if path not in gone])
     articles = []
     for number, file in enumerate(files, 1):
         articles.append(read_article(file, parts.detector, language, parts.settings.file_limit_mb))
         report("read", number / len(files))
-    folders = [path.resolve() for path in paths if path.is_dir()]
+    folders = [path for path in paths if path in gone or path.is_dir()]
 
     def keep(path: Path) -> bool:
-        return not prune and not any(path.is_relative_to(folder) for folder in folders)
+        return not prune and not any(_is_below(path, folder) for folder in folders)
 
     return update_index(parts.index, articles, parts.embedder, parts.topics, report, keep, rebuild)
+
+
+def _is_empty(path: Path) -> bool:
+    """Whether a path no longer exists, or is a folder without anything in it that could be an article."""
+    return not path.exists() or (path.is_dir() and not any(is_article(file, path) for file in path.rglob("*")))
+
+
+def _is_below(path: Path, folder: Path) -> bool:
+    return path.is_relative_to(absolute(folder)) or path.is_relative_to(folder.resolve())

@@ -6,8 +6,6 @@ Never: touches the old state before everything new is stored; runs twice at once
 
 from __future__ import annotations
 
-import io
-import json
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,21 +16,21 @@ import numpy as np
 from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 
-from assistant.database import FORMAT, Row, load_rows, new_id, pack_view, save_rows, unpack_tokens, view_hash
+from assistant.database import FORMAT, Row, load_rows, new_id, pack_view, save_rows, view_hash
 from assistant.errors import IndexUnavailable, InputError
 from assistant.index import Index
 from assistant.lexical import LexicalIndex
-from assistant.models import Embedder, Embedding, unit_rows
+from assistant.models import Embedder, Embedding
 from assistant.passages import cut_passages
 from assistant.records import Article
 from assistant.siblings import find_families
+from assistant.summarise import summarise
 from assistant.topics import Topics, tokens_of
 
 Report = Callable[[str, float], None]
 Vector = NDArray[np.float32]
 LOCK_SECONDS = 600
 EMBED_BATCH = 64
-PRIOR_TOKENS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +71,7 @@ def update_index(
         fresh = {article.path: article for article in articles}
         removed = [path for path in stored if path not in fresh and not keep(Path(path))]
         changed = [article for article in articles if stored.get(article.path) != article.digest]
+        removed += _moved_away(index, changed, {*removed, *fresh})
         kept_paths = set(stored) - set(removed) - {article.path for article in changed}
         _check_keys(index, kept_paths, changed)
         old = [row for row in load_rows(index.database) if row.path in kept_paths]
@@ -85,7 +84,7 @@ def update_index(
             passages=len(rows),
             embedded=0,
         )
-        is_current = index.is_ready and index.database.meta("topics") == topics.identity
+        is_current = index.is_ready and index.database.meta("topics") == topics.identity and _is_complete(index, rows)
         if is_current and not rebuild and not changed and not removed:
             return summary
         embedded = _switch(index, rows, changed, kept_paths, embedder, topics, report)
@@ -99,6 +98,20 @@ def _only_one(index: Index) -> Iterator[None]:
             yield
     except Timeout:
         raise IndexUnavailable(f"another ingest has been at work on {index.home} for {LOCK_SECONDS} s") from None
+
+
+def _moved_away(index: Index, changed: Sequence[Article], known: set[str]) -> list[str]:
+    """Indexed files that no longer exist and whose place another file takes: the folder was moved."""
+    keys = {article.key for article in changed}
+    stored = index.database.query("SELECT key, path FROM articles")
+    return [path for key, path in stored if key in keys and path not in known and not Path(path).exists()]
+
+
+def _is_complete(index: Index, rows: Sequence[Row]) -> bool:
+    """Whether every view of the current passages is stored, here and in the vector store."""
+    needed = {view for row in rows for view in row.views}
+    stored = {name for (name,) in index.database.query("SELECT hash FROM views")}
+    return needed <= stored and needed <= index.store().ids()
 
 
 def _check_keys(index: Index, kept_paths: set[str], changed: Sequence[Article]) -> None:
@@ -157,17 +170,16 @@ def _switch(
     rows = [
         replace(row, passage=replace(row.passage, family=family)) for row, family in zip(rows, families, strict=True)
     ]
-    lexical = LexicalIndex.build([row.passage.context for row in rows])
     former = database.meta("collection")
-    means, directions = _token_summaries(index, rows, topics)
-    _commit(index, rows, changed, kept_paths, {
-        "format": FORMAT, "topics": topics.identity, "model": embedder.name, "collection": collection,
+    meta = summarise(database, rows, topics) | {
+        "format": FORMAT,
+        "topics": topics.identity,
+        "model": embedder.name,
+        "collection": collection,
         "generation": new_id(),
-        "lexical": lexical.to_bytes(), "means": json.dumps(means), "directions": directions,
-        "question_means": json.dumps({
-            row.passage.language: topics.question_mean(row.passage.language).tolist() for row in rows
-        }),
-    })  # fmt: skip
+        "lexical": LexicalIndex.build([row.passage.context for row in rows]).to_bytes(),
+    }
+    _commit(index, rows, changed, kept_paths, meta)
     store.delete(sorted(present - set(needed)))
     if former and former != collection:
         index.open_store(former).drop()
@@ -213,25 +225,6 @@ def _own_tokens(embedding: Embedding, text: str) -> NDArray[np.float32]:
             return tokens[number:]
         seen += len(piece.replace("▁", ""))
     return tokens
-
-
-def _token_summaries(index: Index, rows: Sequence[Row], topics: Topics) -> tuple[dict[str, list[float]], bytes]:
-    """Mean token vector of each language (a small corpus leans on the generic questions' mean), and each passage's
-    direction: its centred token vectors summed and scaled to length one, [n, d] as a NumPy file."""
-    sums: dict[str, Vector] = {}
-    counts: dict[str, NDArray[np.int64]] = {}
-    for name, tokens, scales in index.database.query("SELECT hash, tokens, scales FROM views"):
-        vectors = unpack_tokens(tokens, scales)
-        sums[str(name)], counts[str(name)] = vectors.sum(axis=0), np.array(len(vectors))
-    means = {}
-    for code in dict.fromkeys(row.passage.language for row in rows):
-        own = {row.context for row in rows if row.passage.language == code}
-        total = sum((sums[name] for name in own), start=topics.question_mean(code) * PRIOR_TOKENS)
-        means[code] = np.round(total / (PRIOR_TOKENS + sum(int(counts[name]) for name in own)), 5)
-    directions = [sums[row.context] - counts[row.context] * means[row.passage.language] for row in rows]
-    buffer = io.BytesIO()
-    np.save(buffer, unit_rows(np.array(directions, np.float32).reshape(len(rows), -1)))
-    return {code: mean.tolist() for code, mean in means.items()}, buffer.getvalue()
 
 
 def _vectors(index: Index, names: Sequence[str]) -> dict[str, NDArray[np.float32]]:

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from assistant.errors import InputError
 
+SHORT = 4  # tokens: in a word or two the topics say more than the text does
 FILE = Path(__file__).with_name("calibration.json")
 
 
@@ -33,6 +34,7 @@ class Calibration(BaseModel):
 
     Args:
         provenance: what they were learned from, when and how well they did, in words.
+        fusion, short_fusion: for questions of more than SHORT tokens, and for the others.
         confidence: weight of each signal in the logistic model, `bias` included.
         answered, related: least probability for each outcome.
         close: a further passage joins the answer when its score is within this of the best.
@@ -42,10 +44,15 @@ class Calibration(BaseModel):
 
     provenance: str
     fusion: Fusion
+    short_fusion: Fusion
     confidence: dict[str, float]
     answered: float = Field(ge=0, le=1)
     related: float = Field(ge=0, le=1)
     close: float = Field(ge=0)
+
+    def fusion_for(self, tokens: int) -> Fusion:
+        """The weights for a question of so many tokens."""
+        return self.fusion if tokens > SHORT else self.short_fusion
 
     def probability(self, signals: Mapping[str, float]) -> float:
         """The probability that the articles answer, by logistic regression on the signals."""

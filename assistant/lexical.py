@@ -19,7 +19,7 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
-from assistant.language import fold_han
+from assistant.spelling import fold_han
 
 # Robertson & Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009): the usual k1 and b, with
 # Lucene's always positive idf.

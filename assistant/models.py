@@ -86,6 +86,7 @@ class BundledEmbedder:
     def __init__(self, folder: Path, threads: int | None = None) -> None:
         from sentencepiece import SentencePieceProcessor
 
+        os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # it would look a host up; read at import
         onnxruntime: Any = import_module("onnxruntime")  # it has no type hints
 
         options = onnxruntime.SessionOptions()

@@ -244,9 +244,8 @@ class _Walk:
 def _plain(inline: Token) -> str:
     """The text of an inline token without markup; a soft break between full-width characters is nothing."""
     parts = [
-        "\n" if child.type in ("softbreak", "hardbreak") else child.content
+        {"softbreak": "\n", "hardbreak": "\n", "html_inline": " "}.get(child.type, child.content)
         for child in inline.children or []
-        if child.type != "html_inline"
     ]
     return SPACE.sub(" ", BREAK.sub("", "".join(parts))).strip()
 

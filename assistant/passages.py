@@ -36,13 +36,24 @@ def cut_passages(article: Article) -> list[Passage]:
         passages.extend(own)
         if own:
             firsts[entry.anchor] = own[0]
+    headed: dict[str, Passage] = {}
     for entry, children in _with_children(article.entries):
-        members = [firsts[child.anchor] for child in children if child.anchor in firsts]
+        members = [_with_heading(article, child, firsts[child.anchor]) for child in children if child.anchor in firsts]
         introduction = [block for block in entry.blocks[-1:] if INTRODUCES.search(block.text)]
         outline = _outline(article, entry, introduction, members, [child.heading for child in children])
         if outline:
             passages.append(outline)
-    return passages
+            headed |= {member.id: member for member in members}
+    return [headed.get(passage.id, passage) for passage in passages]
+
+
+def _with_heading(article: Article, entry: Entry, passage: Passage) -> Passage:
+    """A sub-section's first passage, its slice begun at the heading, which then stands for it in an outline."""
+    end = article.source.find(passage.text, sum(map(len, article.source.splitlines(keepends=True)[: entry.line - 1])))
+    start = article.source.rfind(entry.heading, 0, max(end, 0))
+    if end < 0 or start < 0 or article.source.count("\n\n", start, end) > 1:
+        return passage
+    return replace(passage, text=article.source[start : end + len(passage.text)], lead=entry.heading)
 
 
 def _of_entry(article: Article, entry: Entry) -> Iterator[Passage]:
@@ -154,6 +165,7 @@ def _passage(article: Article, entry: Entry, block: Block, number: int) -> Passa
         question=question,
         context=_context([article.title, *headings], block.plain if kind != "faq" else f"{question}\n{block.plain}"),
         line=block.line,
+        lead=block.lead if block.lead in block.text else "",
     )
 
 

@@ -17,7 +17,7 @@ import regex
 
 from assistant.compose import compose
 from assistant.figures import unsupported_figures
-from assistant.language import Detector, convert_chinese, display_width, normalise_code
+from assistant.language import Detector, display_width, normalise_code
 from assistant.records import (
     Answer,
     Citation,
@@ -32,11 +32,14 @@ from assistant.records import (
     Turn,
 )
 from assistant.retrieve import Retriever
+from assistant.spelling import convert_chinese
 from assistant.understand import check_message, understand
 from assistant.verify import objection
 from assistant.wording import Wordings
 
-MARKER = regex.compile(r"\[(\p{N}+)\]")
+# What would be markup in Markdown: signs anywhere, underscores at a word's edge, and what opens a line as a list.
+MARKUP = regex.compile(r"[\\`*\[\]<]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|^(?=[#>+-]\s)")
+NUMBERED = regex.compile(r"^(\p{N}+)(?=[.)]\s)")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,25 +149,37 @@ def _speak(draft: Draft, language: str) -> Iterator[Spoken]:
     if draft.opening:
         yield Spoken(draft.opening, ())
     numbers: dict[str, int] = {}
+    quotes = _quotes(draft.sentences)
     before = draft.opening
     for sentence in draft.sentences:
         number = numbers.get(sentence.passage.id)
         new: tuple[Citation, ...] = ()
         if number is None:
             number = numbers[sentence.passage.id] = len(numbers) + 1
-            new = (_citation(number, sentence.passage, sentence.quote),)
+            new = (_citation(number, sentence.passage, quotes[sentence.passage.id]),)
         text = _in_spelling(sentence, language)
         yield Spoken(_joint(before, sentence, text) + f"{text}[{number}]", new)
         before = text
 
 
+def _quotes(sentences: Sequence[Sentence]) -> dict[str, str]:
+    """One quote a passage: the shortest part of it that holds the quotes of all its sentences."""
+    spans: dict[str, tuple[int, int]] = {}
+    texts = {sentence.passage.id: sentence.passage.text for sentence in sentences}
+    for sentence in sentences:
+        start = sentence.passage.text.index(sentence.quote)
+        low, high = spans.get(sentence.passage.id, (start, start))
+        spans[sentence.passage.id] = (min(low, start), max(high, start + len(sentence.quote)))
+    return {name: texts[name][start:end] for name, (start, end) in spans.items()}
+
+
 def _in_spelling(sentence: Sentence, language: str) -> str:
-    """The sentence in the asker's Chinese spelling, if that loses no figure; a literal [n] is no marker."""
+    """The sentence in the asker's Chinese spelling, if that loses no figure; what looks like Markdown stays text."""
     text = sentence.text
     if {language, sentence.passage.language} == {"zh-Hans", "zh-Hant"}:
         converted = convert_chinese(text, language)
         text = text if unsupported_figures(converted, text) else converted
-    return MARKER.sub(r"[\1\\]", text)
+    return NUMBERED.sub(r"\1\\", MARKUP.sub(lambda found: "\\" + found.group(), text))
 
 
 def _joint(before: str, sentence: Sentence, text: str) -> str:

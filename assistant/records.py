@@ -88,6 +88,7 @@ class Passage:
         shown: what a reader sees of it: `text` without markup; for a table row its cells with their headers.
         question: what it answers: embedded as a query.
         context: heading path, question and text: embedded as a passage.
+        lead: the short statement that stands for it in an outline, an exact part of `text`, or "".
         members: for an outline, the ids of the passages it lists.
         family: shared by all translations of this passage.
     """
@@ -105,6 +106,7 @@ class Passage:
     question: str
     context: str
     line: int
+    lead: str = ""
     members: tuple[str, ...] = ()
     family: str = ""
 

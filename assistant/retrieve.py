@@ -31,6 +31,7 @@ Array = NDArray[np.float32]
 NEAREST = 32  # views asked of Chroma: two a passage
 FAMILIES = 24  # families rescored token by token, by the first stage's order
 EXTRA = 8  # more of them that only Chroma found
+SHORT_TOKENS = 3
 COARSE_WEIGHT = 15.0  # of the question's direction, on the scale of the learned weights
 
 
@@ -45,11 +46,12 @@ class Found:
 @dataclass(frozen=True, slots=True)
 class Family:
     """A candidate with its scores: `body` by late interaction, `lexical` in 0..1, `topic` a cosine with the expansion;
-    `asked` is how much the question resembles what the family answers, both ways."""
+    `asked` is how much the question resembles what the family answers, `asked_both` the same both ways."""
 
     name: str
     body: float
     asked: float
+    asked_both: float
     lexical: float
     topic: float
     score: float
@@ -97,7 +99,9 @@ class Retriever:
         topical = snapshot.directions @ topics.expansion
         names = self._candidates(snapshot, embedding.vector, tokens, lexical, topical)
         families = self._score(snapshot, names, tokens, lexical, topical, question.language)
-        return Candidates(snapshot, tuple(families), self._signals(families, topics, len(tokens)))
+        if not families:  # an ingest has just replaced all of it; the next question sees the new state
+            return Candidates(snapshot, (), {})
+        return Candidates(snapshot, tuple(families), self._signals(snapshot, families, topics, len(tokens)))
 
     def judge(self, found: Found) -> Outcome:
         """Whether the best hit answers, comes close, or neither."""
@@ -121,7 +125,7 @@ class Retriever:
         self, snapshot: Snapshot, vector: Array, tokens: Array, lexical: Array, topical: Array
     ) -> list[str]:
         """Families worth rescoring: the first stage's best, then what only Chroma found."""
-        fusion = self.calibration.fusion
+        fusion = self.calibration.fusion_for(len(tokens))
         near = snapshot.directions @ unit_rows(tokens.sum(axis=0))
         score = COARSE_WEIGHT * near + fusion.topic * topical + fusion.lexical * lexical
         sizes = np.bincount(snapshot.family_of)
@@ -137,35 +141,44 @@ class Retriever:
     def _score(
         self, snapshot: Snapshot, names: Sequence[str], tokens: Array, lexical: Array, topical: Array, language: str
     ) -> list[Family]:
-        fusion = self.calibration.fusion
+        fusion = self.calibration.fusion_for(len(tokens))
         families = []
-        for name, family in self.index.family_tokens(names).items():
+        for name, family in self.index.family_tokens(snapshot, names).items():
             best = np.maximum.reduceat(tokens @ family.tokens.T, family.starts, axis=1).mean(axis=0)
             foreign = np.array([code != language for code in family.languages])
             body = float((best + fusion.foreign * foreign).mean())
             positions = snapshot.families[name]
             words, topic = float(lexical[positions].max()), float(topical[positions].mean())
             total = fusion.body * body + fusion.lexical * words + fusion.topic * topic
-            families.append(Family(name, body, _both_ways(tokens, family), words, topic, total))
+            families.append(Family(name, body, *_asked(tokens, family), words, topic, total))
         return sorted(families, key=lambda family: -family.score)
 
-    def _signals(self, families: Sequence[Family], topics: Resemblance, length: int) -> dict[str, float]:
+    def _signals(
+        self, snapshot: Snapshot, families: Sequence[Family], topics: Resemblance, length: int
+    ) -> dict[str, float]:
         """What the confidence is learned from; names are those of calibration.json."""
         scores = [family.score for family in families]
-        elsewhere = self.topics.elsewhere
+        elsewhere = self.topics.elsewhere & ~np.isin(self.topics.names, list(snapshot.covered))
         return {
-            "elsewhere": float(topics.one_way[elsewhere].max()),
-            "usual": float(topics.one_way[~elsewhere].max()),
+            "elsewhere": (left_out := float(topics.one_way[elsewhere].max())),
+            "usual": (usual := float(topics.one_way[~elsewhere].max())),
             "elsewhere_both": float(topics.both_ways[elsewhere].max()),
             "usual_both": float(topics.both_ways[~elsewhere].max()),
             "balance": _log_sum(topics.one_way[elsewhere]) - _log_sum(topics.one_way[~elsewhere]),
             "balance_both": _log_sum(topics.both_ways[elsewhere]) - _log_sum(topics.both_ways[~elsewhere]),
             "body": max(family.body for family in families),
-            "asked": max(family.asked for family in families),
-            "lexical": max(family.lexical for family in families),
+            "asked": (asked := max(family.asked for family in families)),
+            "asked_both": max(family.asked_both for family in families),
+            "lexical": (lexical := max(family.lexical for family in families)),
             "lead": scores[0] - (scores[1] if len(scores) > 1 else 0.0),
             "lead_five": scores[0] - float(np.mean(scores[:5])),
             "length": math.log(length),
+            # In a question of a word or two each of these says something else than in a sentence.
+            "short": (short := math.exp((1 - length) / SHORT_TOKENS)),
+            "short_elsewhere": short * left_out,
+            "short_usual": short * usual,
+            "short_asked": short * asked,
+            "short_lexical": short * lexical,
         }
 
     def _shown(self, snapshot: Snapshot, name: str, language: str) -> Passage:
@@ -180,13 +193,13 @@ class Retriever:
         return siblings.get("en") or next(iter(siblings.values()))
 
 
-def _both_ways(tokens: Array, family: FamilyTokens) -> float:
-    """Late interaction between question and question, the mean of both directions, then over languages."""
+def _asked(tokens: Array, family: FamilyTokens) -> tuple[float, float]:
+    """Late interaction with what the family answers, one way and the mean of both; means over languages."""
     cosines = tokens @ family.asked.T
     forth = np.maximum.reduceat(cosines, family.asked_starts, axis=1).mean(axis=0)
     lengths = np.diff(np.append(family.asked_starts, len(family.asked)))
     back = np.add.reduceat(cosines.max(axis=0), family.asked_starts) / lengths
-    return float((forth + back).mean() / 2)
+    return float(forth.mean()), float((forth + back).mean() / 2)
 
 
 def _log_sum(scores: Array) -> float:

@@ -16,12 +16,13 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import yaml
 from numpy.typing import NDArray
 
-from assistant.errors import InputError
+from assistant.errors import InputError, ModelError
 from assistant.models import Embedder, Embedding, unit_rows
 
 FILE = Path(__file__).parent / "topics.yaml"
@@ -82,6 +83,11 @@ class Topics:
         """Question token vectors less their language's mean, of unit length; unknown languages use the mean of all."""
         return unit_rows(tokens - self.question_mean(language))
 
+    @property
+    def dimensions(self) -> int:
+        """d, the length of a vector."""
+        return int(self.centroids.shape[1])
+
     def question_mean(self, language: str) -> Array:
         """Mean token vector of the examples in a language, or over all where it has none."""
         return self.means.get(language, self.means[""])
@@ -134,13 +140,17 @@ def load_topics(
     text = file.read_bytes()
     name = sha256(embedder.name.encode() + text).hexdigest()[:16]
     path = folder / f"topics-{name}.npz"
-    if not path.is_file():
+    kept = _load(path, name)
+    if kept is None:
         folder.mkdir(parents=True, exist_ok=True)
         blob = _embed(read_topics(text, file), embedder, report)
         partial = path.with_suffix(f".{name}.partial")
         partial.write_bytes(blob)
         partial.replace(path)
-    return _load(path, name)
+        kept = _load(path, name)
+    if kept is None:
+        raise ModelError(f"{path}: can't be read back; see that the disk has room")
+    return kept
 
 
 def read_topics(text: bytes, file: Path) -> list[tuple[str, str, str, str]]:
@@ -203,9 +213,13 @@ def _embed(rows: Sequence[tuple[str, str, str, str]], embedder: Embedder, report
     return buffer.getvalue()
 
 
-def _load(path: Path, identity: str) -> Topics:
-    with np.load(path, allow_pickle=False) as stored:
-        arrays: dict[str, Any] = {name: stored[name] for name in stored.files}
+def _load(path: Path, identity: str) -> Topics | None:
+    """The kept topics; None where there are none or the file is damaged."""
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            arrays: dict[str, Any] = {name: stored[name] for name in stored.files}
+    except (OSError, ValueError, EOFError, BadZipFile):
+        return None
     languages = [str(code) for code in arrays.pop("languages")]
     names = tuple(map(str, arrays.pop("names")))
     tables = {name: dict(zip(languages, arrays.pop(name), strict=True)) for name in ("means", "vector_means")}

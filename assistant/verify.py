@@ -32,11 +32,13 @@ def objection(sentence: Sentence) -> str:
     quote, passage = sentence.quote, sentence.passage
     if not quote or quote not in passage.text:
         return "the quote is not part of the passage"
+    if "<!--" in quote:
+        return "the quote would show a comment that readers of the article do not see"
     # A row is judged by its own cells with their headers: the slice that quotes it holds the rows above it as well.
     whole = passage.kind == "row" or quote == passage.text
     evidence = [passage.shown] if whole else [quote, _without_markup(quote)]
     missing = [unsupported_figures(sentence.text, text) for text in evidence]
-    if all(missing):
+    if all(missing) or unsupported_figures(sentence.text, quote):  # markup may not make 25 of 2*5*
         return f"figures not in the quote: {', '.join(sorted(format(figure.value, 'f') for figure in missing[-1]))}"
     said = _line(sentence.text)
     if not any(said in _line(text) for text in evidence):

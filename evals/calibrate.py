@@ -11,6 +11,7 @@ confidence is a logistic regression on the signals; its thresholds are set on ou
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -23,7 +24,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold
 
-from assistant.calibration import FILE, Calibration, Fusion
+from assistant.calibration import FILE, SHORT, Calibration, Fusion
 from assistant.records import Question
 from assistant.retrieve import Family, Retriever
 from evals.cases import Case, read_facts
@@ -55,6 +56,7 @@ class Example:
 
     features: Matrix
     right: NDArray[np.bool_]
+    is_short: bool
 
 
 def case_questions(cases: Sequence[Case]) -> tuple[Asked, ...]:
@@ -70,7 +72,8 @@ def examples(chosen: TrainingSet) -> list[Example]:
     for asked in chosen.questions:
         if not asked.facts:
             continue
-        families = chosen.retriever.candidates(Question(asked.text, asked.language)).families
+        candidates = chosen.retriever.candidates(Question(asked.text, asked.language))
+        families = candidates.families
         right = [
             any(
                 stands_in(facts[fact], snapshot.rows[position].passage)
@@ -79,7 +82,8 @@ def examples(chosen: TrainingSet) -> list[Example]:
             )
             for family in families
         ]
-        found.append(Example(_features(families), np.array(right, bool)))
+        is_short = math.exp(candidates.signals["length"]) <= SHORT + 0.5
+        found.append(Example(_features(families), np.array(right, bool), is_short))
     return found
 
 
@@ -130,8 +134,11 @@ def learn(sets: Sequence[TrainingSet], file: Path = FILE) -> Calibration:
     """Learns from all sets and writes the file; thresholds are set on the sets that state facts."""
     current = sets[0].retriever.calibration
     rows = [example for chosen in sets for example in examples(chosen)]
-    fusion = Fusion(**learn_fusion(rows), foreign=current.fusion.foreign)
-    draft = current.model_copy(update={"fusion": fusion})
+    fusion, short_fusion = (
+        Fusion(**learn_fusion([row for row in rows if row.is_short is is_short]), foreign=current.fusion.foreign)
+        for is_short in (False, True)
+    )
+    draft = current.model_copy(update={"fusion": fusion, "short_fusion": short_fusion})
     signals: list[dict[str, float]] = []
     for chosen in sets:
         tuned = replace_calibration(chosen.retriever, draft)
@@ -154,6 +161,7 @@ def learn(sets: Sequence[TrainingSet], file: Path = FILE) -> Calibration:
             f"out of fold: {'; '.join(measured)}"
         ),
         fusion=fusion,
+        short_fusion=short_fusion,
         confidence=confidence,
         answered=answered,
         related=related,

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from assistant.figures import unsupported_figures
-from assistant.language import convert_chinese
 from assistant.records import Answer, Citation, Passage
+from assistant.spelling import convert_chinese
 from evals.cases import Case, Fact
 
 

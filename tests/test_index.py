@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -318,3 +319,72 @@ def test_update_reports_its_stages(parts: Parts, corpus: Path) -> None:
     ingest(parts, [corpus], lambda stage, share: seen.append((stage, share)))
     assert [stage for stage, share in seen if share == 1.0] == ["read", "embed", "index"]
     assert update_index(parts.index, [], parts.embedder, parts.topics).passages == 8
+
+
+@pytest.mark.parametrize("how", ["last article", "whole folder"])
+def test_deleting_everything_empties_the_index(parts: Parts, corpus: Path, how: str) -> None:
+    """A named folder that held indexed articles and holds none now, or is gone, takes its passages with it."""
+    ingest(parts, [corpus])
+    if how == "whole folder":
+        shutil.rmtree(corpus)
+    else:
+        for path in corpus.rglob("*.md"):
+            path.unlink()
+    assert ingest(parts, [corpus]).removed == 4
+    assert parts.index.snapshot().rows == ()
+    assert build(parts.settings, parts=parts).retriever.find(Question("Where can I park?", "en")).hits == ()
+
+
+def test_a_removed_link_is_a_deleted_file(parts: Parts, corpus: Path, tmp_path: Path) -> None:
+    """An article that a link led to is gone when the link is, whatever it led to."""
+    real = write_article(tmp_path / "elsewhere", "en", "Bicycles are free.", name="bicycle")
+    link = corpus / "en" / "bicycle.md"
+    link.symlink_to(real)
+    ingest(parts, [corpus])
+    assert any("Bicycles" in text for text in texts(parts.index))
+    link.unlink()
+    assert ingest(parts, [corpus]).removed == 1
+    assert not any("Bicycles" in text for text in texts(parts.index))
+
+
+def test_a_moved_folder_needs_no_prune(parts: Parts, corpus: Path, tmp_path: Path) -> None:
+    """Articles whose former files no longer exist are replaced by those that take their place."""
+    ingest(parts, [corpus])
+    corpus.rename(tmp_path / "moved")
+    assert ingest(parts, [tmp_path / "moved"]).passages == 8
+
+
+def test_a_lost_vector_store_is_filled_again(parts: Parts, corpus: Path) -> None:
+    """Vectors that have gone from the store come back with the next ingest, though no file changed."""
+    ingest(parts, [corpus])
+    parts.index.store().delete(sorted(parts.index.store().ids()))
+    assert ingest(parts, [corpus]).unchanged == 4
+    assert parts.index.store().ids() == {view for row in parts.index.snapshot().rows for view in row.views}
+
+
+def test_questions_during_ingests_never_fail(parts: Parts, corpus: Path) -> None:
+    """While the articles change again and again, every question gets hits from one whole state."""
+    ingest(parts, [corpus])
+    assistant = build(parts.settings, parts=parts)
+    writer = make_parts(parts.settings.home)
+    failures: list[Exception] = []
+    stop = threading.Event()
+
+    def ask() -> None:
+        while not stop.is_set():
+            try:
+                assistant.retriever.find(Question("¿Dónde puedo aparcar?", "es"))
+            except Exception as error:
+                failures.append(error)
+
+    threads = [threading.Thread(target=ask) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for number in range(6):
+        for language in ARTICLES:
+            write_article(corpus, language, f"{number} {number} {number}.")
+        ingest(writer, [corpus])
+    stop.set()
+    for thread in threads:
+        thread.join(30)
+    assert failures == []

@@ -9,15 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assistant.language import (
-    convert_chinese,
     display_width,
-    fold_han,
     is_language,
     is_right_to_left,
     language_name,
     normalise_code,
     split_sentences,
 )
+from assistant.spelling import convert_chinese, fold_han
 from tests.articles import detector
 
 MESSAGES = {

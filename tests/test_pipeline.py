@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import html
 from dataclasses import replace
 from typing import Any
 
 import pytest
 import regex
+from markdown_it import MarkdownIt
 
 from assistant.compose import compose
 from assistant.errors import InputError
 from assistant.figures import find_figures
-from assistant.pipeline import Assistant
-from assistant.records import Answer, Draft, Progress, Spoken, Turn
+from assistant.pipeline import Assistant, _speak
+from assistant.records import Answer, Draft, Passage, Progress, Sentence, Spoken, Turn
 
 MARKER = regex.compile(r"\[(\d+)\]")
 ASKED = {  # question, anchor that must be cited, figure or term that must be said
@@ -188,3 +190,26 @@ def test_an_instruction_in_the_message_is_only_a_question(real_assistant: Assist
     """Nothing of the message comes back in the reply."""
     answer = ask(real_assistant, question)
     assert not any(part in answer.text for part in ("9 million", "九百万", "<script>"))
+
+
+@pytest.mark.parametrize(
+    "text", ["see [7] and [note]", "2*3*4 is `code`", "# one", "- two", "3. three", "a <b> c_d _e_"]
+)
+def test_an_articles_signs_are_not_read_as_markdown(text: str) -> None:
+    """What an article says in signs that Markdown would read arrives as the same signs, and is no marker."""
+    passage = Passage("x/y#s1.1", "x/y", "s1", "paragraph", "en", "T", "H", "", text, text, "q", text, 1)
+    draft = Draft("answered", "", (Sentence(text, passage, text, "paragraph"),), 1.0)
+    (piece,) = _speak(draft, "en")
+    assert MARKER.findall(piece.text) == ["1"]
+    rendered = MarkdownIt("commonmark", {"html": False}).render(piece.text.removesuffix("[1]"))
+    assert html.unescape(rendered).strip() == f"<p>{text}</p>"
+
+
+def test_one_quote_holds_all_that_is_said_of_a_passage() -> None:
+    """A passage cited twice, for its heading and for its text, has one citation whose quote holds both."""
+    source = "A heading {#a}\n\nIts text."
+    passage = Passage("x/y#s1.1", "x/y", "s1", "paragraph", "en", "T", "H", "", source, "Its text.", "q", source, 1)
+    said = tuple(Sentence(text, passage, text, "paragraph") for text in ("A heading", "Its text."))
+    pieces = list(_speak(Draft("answered", "", said, 1.0), "en"))
+    (citation,) = [citation for piece in pieces for citation in piece.citations]
+    assert citation.quote == source

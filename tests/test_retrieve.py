@@ -69,6 +69,7 @@ def test_probability_grows_with_a_positive_signal() -> None:
     made = Calibration(
         provenance="test",
         fusion={"body": 1, "lexical": 1, "topic": 1, "foreign": 0},  # type: ignore[arg-type]  # pydantic converts
+        short_fusion={"body": 1, "lexical": 1, "topic": 1, "foreign": 0},  # type: ignore[arg-type]  # likewise
         confidence={"bias": -1, "body": 2, "elsewhere": -3},
         answered=0.5,
         related=0.2,

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
+from assistant.bootstrap import Parts, build
 from assistant.errors import InputError
+from assistant.index import Index
 from assistant.pipeline import Assistant
+from assistant.settings import read_settings
 from assistant.topics import FILE, load_topics, read_topics, tokens_of
 from tests.embedders import WordEmbedder
 
@@ -16,6 +20,12 @@ REFUND = {
     "zh-Hans": "能退钱吗",
     "ja": "お金は返ってくる？",
     "es": "¿me devuelven el dinero?",
+}
+REFUNDED = {
+    "en": "Yes, in 30 days.",
+    "zh-Hans": "可以，30天内。",
+    "ja": "はい、30日以内です。",
+    "es": "Sí, en 30 días.",
 }
 LIMIT = {"en": "what's the cap", "zh-Hans": "上限是多少", "ja": "上限はいくら", "es": "¿cuál es el tope?"}
 
@@ -61,3 +71,40 @@ def test_topics_are_embedded_once_a_model(tmp_path: Path) -> None:
     assert first.queries
     assert not again.queries
     assert load_topics(WordEmbedder("other"), tmp_path, file).identity != load_topics(again, tmp_path, file).identity
+
+
+@pytest.mark.parametrize(
+    ("title", "question", "language"),
+    [
+        ("Shop help", "Can I get a refund?", "en"),
+        ("商店帮助", "可以退款吗？", "zh-Hans"),
+        ("ショップのヘルプ", "返金してもらえますか？", "ja"),
+        ("Ayuda", "¿Puedo pedir un reembolso?", "es"),
+    ],
+    ids=["en", "zh-Hans", "ja", "es"],
+)
+def test_a_topic_that_the_articles_treat_stops_competing(
+    real_assistant: Assistant, tmp_path: Path, title: str, question: str, language: str
+) -> None:
+    """Where the articles answer a refund question it is answered, though articles elsewhere often leave refunds out."""
+    shop = tmp_path / "corpus" / language / "shop.md"
+    shop.parent.mkdir(parents=True)
+    answer = {
+        "en": "Yes, within 30 days.",
+        "zh-Hans": "可以，30天内。",
+        "ja": "はい、30日以内です。",
+        "es": "Sí, en 30 días.",
+    }
+    shop.write_text(
+        f"---\ntitle: {title}\nlanguage: {language}\n---\n## FAQ {{#faq}}\n### {question} {{#refund}}\n{answer[language]}\n",
+        encoding="utf-8",
+    )
+    retriever = real_assistant.retriever
+    settings = read_settings(home=tmp_path / "home", corpus=shop.parent)
+    index = Index(settings.home)
+    parts = Parts(
+        settings, index, retriever.embedder, retriever.topics, real_assistant.wordings, real_assistant.detector
+    )
+    assistant = build(settings, parts=parts)
+    assert "refund" in index.snapshot().covered
+    assert asyncio.run(assistant.answer(REFUND[language])).outcome == "answered"

@@ -22,8 +22,9 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
 from assistant.errors import AssistantError, InputError
-from assistant.language import convert_chinese, normalise_code
+from assistant.language import normalise_code
 from assistant.settings import Settings
+from assistant.spelling import convert_chinese
 from assistant.surfaces.backend import Answers, Backend, NotReady
 from assistant.surfaces.chat import Busy, ErrorBody, busy_response, chat_router
 from assistant.surfaces.guard import BODY_LIMIT, Guard, JsonLines, error_response
