@@ -84,7 +84,7 @@ def update_index(
             passages=len(rows),
             embedded=0,
         )
-        is_current = index.is_ready and index.database.meta("topics") == topics.identity and _is_complete(index, rows)
+        is_current = _is_current(index, rows, topics)
         if is_current and not rebuild and not changed and not removed:
             return summary
         embedded = _switch(index, rows, changed, kept_paths, embedder, topics, report)
@@ -107,8 +107,11 @@ def _moved_away(index: Index, changed: Sequence[Article], known: set[str]) -> li
     return [path for key, path in stored if key in keys and path not in known and not Path(path).exists()]
 
 
-def _is_complete(index: Index, rows: Sequence[Row]) -> bool:
-    """Whether every view of the current passages is stored, here and in the vector store."""
+def _is_current(index: Index, rows: Sequence[Row], topics: Topics) -> bool:
+    """Whether the index has today's format and topics, and every view is stored, here and in the vector store."""
+    meta = index.database.meta
+    if not index.is_ready or meta("format") != FORMAT or meta("topics") != topics.identity:
+        return False
     needed = {view for row in rows for view in row.views}
     stored = {name for (name,) in index.database.query("SELECT hash FROM views")}
     return needed <= stored and needed <= index.store().ids()

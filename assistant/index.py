@@ -190,7 +190,7 @@ class Index:
     def _load(self) -> Snapshot:
         database = self.database
         if database.meta("format") != FORMAT:
-            raise IndexUnavailable("the index has another format; run `assistant ingest --rebuild`")
+            raise IndexUnavailable("the index has a former format; run `assistant ingest corpus`")
         rows = load_rows(database)
         families: dict[str, list[int]] = {}
         by_hash: dict[str, list[int]] = {}

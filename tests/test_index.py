@@ -388,3 +388,15 @@ def test_questions_during_ingests_never_fail(parts: Parts, corpus: Path) -> None
     for thread in threads:
         thread.join(30)
     assert failures == []
+
+
+def test_an_index_of_a_former_format_is_refused_and_then_brought_up_to_date(parts: Parts, corpus: Path) -> None:
+    """A former format names the command that helps, and that command helps though no file changed."""
+    ingest(parts, [corpus])
+    with parts.index.database.transaction() as connection:
+        connection.execute("UPDATE meta SET value = '0' WHERE name = 'format'")
+    fresh = make_parts(parts.settings.home)
+    with pytest.raises(IndexUnavailable, match="assistant ingest corpus"):
+        build(fresh.settings, parts=fresh).retriever.index.snapshot()
+    assert ingest(fresh, [corpus]).unchanged == 4
+    assert len(fresh.index.snapshot().rows) == 8

@@ -89,16 +89,8 @@ def test_a_topic_that_the_articles_treat_stops_competing(
     """Where the articles answer a refund question it is answered, though articles elsewhere often leave refunds out."""
     shop = tmp_path / "corpus" / language / "shop.md"
     shop.parent.mkdir(parents=True)
-    answer = {
-        "en": "Yes, within 30 days.",
-        "zh-Hans": "可以，30天内。",
-        "ja": "はい、30日以内です。",
-        "es": "Sí, en 30 días.",
-    }
-    shop.write_text(
-        f"---\ntitle: {title}\nlanguage: {language}\n---\n## FAQ {{#faq}}\n### {question} {{#refund}}\n{answer[language]}\n",
-        encoding="utf-8",
-    )
+    head = f"---\ntitle: {title}\nlanguage: {language}\n---\n## FAQ {{#faq}}\n"
+    shop.write_text(f"{head}### {question} {{#refund}}\n{REFUNDED[language]}\n", encoding="utf-8")
     retriever = real_assistant.retriever
     settings = read_settings(home=tmp_path / "home", corpus=shop.parent)
     index = Index(settings.home)
