@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,8 +30,9 @@ from assistant.wording import Wordings
 
 Array = NDArray[np.float32]
 NEAREST = 32  # views asked of Chroma: two a passage
-FAMILIES = 24  # families rescored token by token, by the first stage's order
-EXTRA = 8  # more of them that only Chroma found
+FAMILIES = 20  # families rescored token by token, by the first stage's order
+EXTRA = 6  # more of them that only Chroma found
+ASKED = 8  # the best families whose own questions are compared with the one asked
 SHORT_TOKENS = 3
 COARSE_WEIGHT = 15.0  # of the question's direction, on the scale of the learned weights
 
@@ -45,13 +47,10 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A candidate with its scores: `body` by late interaction, `lexical` in 0..1, `topic` a cosine with the expansion;
-    `asked` is how much the question resembles what the family answers, `asked_both` the same both ways."""
+    """A candidate with its scores: `body` by late interaction, `lexical` in 0..1, `topic` a cosine."""
 
     name: str
     body: float
-    asked: float
-    asked_both: float
     lexical: float
     topic: float
     score: float
@@ -74,6 +73,7 @@ class Retriever:
     ) -> None:
         self.index, self.embedder, self.topics = index, embedder, topics
         self.calibration, self.wordings = calibration, wordings
+        self._beside = ThreadPoolExecutor(2, thread_name_prefix="vectors")  # Chroma searches while topics are compared
 
     def find(self, question: Question) -> Found:
         """Ranked hits for a question; no hits where the index is empty or the question has no words."""
@@ -94,14 +94,15 @@ class Retriever:
         tokens = self.topics.centre(tokens_of(embedding), question.language)
         if not snapshot.rows or not len(tokens):
             return Candidates(snapshot, (), {})
+        views = self._beside.submit(self.index.near, embedding.vector, NEAREST)
         topics = self.topics.compare(tokens, self.topics.centre_vector(embedding.vector, question.language))
         lexical = snapshot.lexical.score(question.text)
         topical = snapshot.directions @ topics.expansion
-        names = self._candidates(snapshot, embedding.vector, tokens, lexical, topical)
+        names = self._candidates(snapshot, views.result(), tokens, lexical, topical)
         families = self._score(snapshot, names, tokens, lexical, topical, question.language)
         if not families:  # an ingest has just replaced all of it; the next question sees the new state
             return Candidates(snapshot, (), {})
-        return Candidates(snapshot, tuple(families), self._signals(snapshot, families, topics, len(tokens)))
+        return Candidates(snapshot, tuple(families), self._signals(snapshot, families, topics, tokens))
 
     def judge(self, found: Found) -> Outcome:
         """Whether the best hit answers, comes close, or neither."""
@@ -122,7 +123,7 @@ class Retriever:
         return int((vectors @ target).argmax())
 
     def _candidates(
-        self, snapshot: Snapshot, vector: Array, tokens: Array, lexical: Array, topical: Array
+        self, snapshot: Snapshot, views: Sequence[str], tokens: Array, lexical: Array, topical: Array
     ) -> list[str]:
         """Families worth rescoring: the first stage's best, then what only Chroma found."""
         fusion = self.calibration.fusion_for(len(tokens))
@@ -132,7 +133,7 @@ class Retriever:
         means = np.bincount(snapshot.family_of, score) / sizes
         every = list(snapshot.families)
         names = dict.fromkeys(every[number] for number in np.argsort(-means)[:FAMILIES])
-        for view in self.index.near(vector, NEAREST):
+        for view in views:
             for position in snapshot.by_hash.get(view, ()):
                 if len(names) < FAMILIES + EXTRA:
                     names[snapshot.rows[position].passage.family] = None
@@ -150,14 +151,16 @@ class Retriever:
             positions = snapshot.families[name]
             words, topic = float(lexical[positions].max()), float(topical[positions].mean())
             total = fusion.body * body + fusion.lexical * words + fusion.topic * topic
-            families.append(Family(name, body, *_asked(tokens, family), words, topic, total))
+            families.append(Family(name, body, words, topic, total))
         return sorted(families, key=lambda family: -family.score)
 
     def _signals(
-        self, snapshot: Snapshot, families: Sequence[Family], topics: Resemblance, length: int
+        self, snapshot: Snapshot, families: Sequence[Family], topics: Resemblance, tokens: Array
     ) -> dict[str, float]:
         """What the confidence is learned from; names are those of calibration.json."""
         scores = [family.score for family in families]
+        near = self.index.family_tokens(snapshot, [family.name for family in families[:ASKED]])
+        asked, asked_both = np.max([_asked(tokens, family) for family in near.values()], axis=0).tolist()
         elsewhere = self.topics.elsewhere & ~np.isin(self.topics.names, list(snapshot.covered))
         return {
             "elsewhere": (left_out := float(topics.one_way[elsewhere].max())),
@@ -167,14 +170,14 @@ class Retriever:
             "balance": _log_sum(topics.one_way[elsewhere]) - _log_sum(topics.one_way[~elsewhere]),
             "balance_both": _log_sum(topics.both_ways[elsewhere]) - _log_sum(topics.both_ways[~elsewhere]),
             "body": max(family.body for family in families),
-            "asked": (asked := max(family.asked for family in families)),
-            "asked_both": max(family.asked_both for family in families),
+            "asked": asked,
+            "asked_both": asked_both,
             "lexical": (lexical := max(family.lexical for family in families)),
             "lead": scores[0] - (scores[1] if len(scores) > 1 else 0.0),
             "lead_five": scores[0] - float(np.mean(scores[:5])),
-            "length": math.log(length),
+            "length": math.log(len(tokens)),
             # In a question of a word or two each of these says something else than in a sentence.
-            "short": (short := math.exp((1 - length) / SHORT_TOKENS)),
+            "short": (short := math.exp((1 - len(tokens)) / SHORT_TOKENS)),
             "short_elsewhere": short * left_out,
             "short_usual": short * usual,
             "short_asked": short * asked,

@@ -10,12 +10,13 @@ The topics' phrasings also expand a question: a one-word "cap?" is near "maximum
 
 from __future__ import annotations
 
-import io
+import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -27,7 +28,8 @@ from assistant.models import Embedder, Embedding, unit_rows
 
 FILE = Path(__file__).parent / "topics.yaml"
 KINDS = ("elsewhere", "usual")
-COARSE = 48  # topics compared token by token; the others can't win
+TOKENS = ".tokens.npy"  # beside the other arrays, so that it can be mapped into memory
+COARSE = 40  # topics compared token by token, by their centroids; the others can't win
 SHARPNESS = 40.0  # of the softmax over topics: the expansion is the best topic, or a blend where several are close
 EXAMPLES = 2  # of each of them and each language, by sentence vector
 FAR = -1.0
@@ -63,7 +65,8 @@ class Topics:
         owner: topic of each example, [n]; group: (topic, language) of each example, numbered, [n].
         vectors: centred sentence vectors, [n, d].
         centroids: mean of a topic's vectors, [t, d].
-        tokens: centred token vectors in half precision, [m, d]; starts: [n + 1] bounds of each example's tokens.
+        tokens: centred token vectors, [m, d], read from disk as they are needed.
+        starts: [n + 1] bounds of each example's tokens.
         means, vector_means: language -> mean of question token vectors and of sentence vectors, [d].
     """
 
@@ -74,7 +77,7 @@ class Topics:
     group: NDArray[np.int32]
     vectors: Array
     centroids: Array
-    tokens: NDArray[np.float16]
+    tokens: Array
     starts: NDArray[np.int64]
     means: dict[str, Array]
     vector_means: dict[str, Array]
@@ -98,38 +101,53 @@ class Topics:
 
     def compare(self, tokens: Array, vector: Array) -> Resemblance:
         """How much a centred question, token vectors [n, d] and sentence vector [d], resembles each topic."""
-        near = self.vectors @ vector
-        chosen = np.argsort(-self._by_topic(near, np.arange(len(self.owner))))[:COARSE]
-        examples = self._nearest_examples(near, chosen)
+        coarse = self.centroids @ vector
+        chosen = np.argpartition(-coarse, min(COARSE, len(coarse) - 1))[:COARSE]
+        examples = self._nearest_examples(vector, chosen)
         lengths = self.starts[examples + 1] - self.starts[examples]
         starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
         picked = np.repeat(self.starts[examples] - starts, lengths) + np.arange(int(lengths.sum()))
-        cosines = tokens @ self.tokens[picked].astype(np.float32).T
+        cosines = tokens @ self.tokens[picked].T
         forth = np.maximum.reduceat(cosines, starts, axis=1).mean(axis=0)
         back = np.add.reduceat(cosines.max(axis=0), starts) / lengths
         one_way, both_ways = np.full((2, len(self.names)), FAR, np.float32)
-        one_way[chosen] = self._by_topic(forth, examples)[chosen]
-        both_ways[chosen] = self._by_topic((forth + back) / 2, examples)[chosen]
+        one_way[chosen] = self._best_of(forth, examples)[chosen]
+        both_ways[chosen] = self._best_of((forth + back) / 2, examples)[chosen]
         weights = np.exp(SHARPNESS * (one_way - one_way.max()))
         return Resemblance(one_way, both_ways, np.asarray(weights @ self.centroids / weights.sum(), np.float32))
 
-    def _nearest_examples(self, near: Array, topics: NDArray[np.integer]) -> NDArray[np.integer]:
-        """Of these topics, the EXAMPLES nearest in each language."""
-        order = np.lexsort((-near, self.group))
-        groups = self.group[order]
-        first = np.searchsorted(groups, groups)
-        wanted = (np.arange(len(order)) - first < EXAMPLES) & np.isin(self.owner[order], topics)
-        return np.sort(order[wanted])
+    @cached_property
+    def _group_starts(self) -> NDArray[np.integer]:
+        """Where each (topic, language)'s examples begin: they are neighbours, in the order of their numbers."""
+        return np.flatnonzero(np.diff(self.group, prepend=-1))
 
-    def _by_topic(self, scores: Array, examples: NDArray[np.integer]) -> Array:
+    @cached_property
+    def _topic_of(self) -> NDArray[np.integer]:
+        """The topic of each (topic, language)."""
+        return np.asarray(self.owner[self._group_starts])
+
+    def _nearest_examples(self, vector: Array, topics: NDArray[np.integer]) -> NDArray[np.integer]:
+        """Of these topics, the EXAMPLES nearest in each language, in order."""
+        wanted = np.zeros(len(self.names), bool)
+        wanted[topics] = True
+        own = np.flatnonzero(wanted[self.owner])
+        ordered = own[np.lexsort((-(self.vectors[own] @ vector), self.group[own]))]
+        groups = self.group[ordered]
+        rank = np.arange(len(groups)) - np.searchsorted(groups, groups)
+        return np.sort(ordered[rank < EXAMPLES])
+
+    def _best_of(self, scores: Array, examples: NDArray[np.integer]) -> Array:
         """Best example of each language, then the mean over languages, [t]; topics without examples give FAR."""
-        best = np.full(int(self.group.max()) + 1, -np.inf, np.float32)
-        np.maximum.at(best, self.group[examples], scores)
-        topic_of = np.zeros(len(best), np.int64)
-        topic_of[self.group] = self.owner
-        seen = np.isfinite(best)
-        total = np.bincount(topic_of[seen], best[seen], len(self.names))
-        count = np.bincount(topic_of[seen], minlength=len(self.names))
+        groups = self.group[examples]
+        starts = np.flatnonzero(np.diff(groups, prepend=-1))
+        best = np.full(len(self._topic_of), np.nan, np.float32)
+        best[groups[starts]] = np.maximum.reduceat(scores, starts)
+        return self._mean_over_languages(best)
+
+    def _mean_over_languages(self, best: Array) -> Array:
+        seen = ~np.isnan(best)
+        total = np.bincount(self._topic_of[seen], best[seen], len(self.names))
+        count = np.bincount(self._topic_of[seen], minlength=len(self.names))
         return np.where(count > 0, total / np.maximum(count, 1), FAR).astype(np.float32)
 
 
@@ -143,10 +161,9 @@ def load_topics(
     kept = _load(path, name)
     if kept is None:
         folder.mkdir(parents=True, exist_ok=True)
-        blob = _embed(read_topics(text, file), embedder, report)
-        partial = path.with_suffix(f".{name}.partial")
-        partial.write_bytes(blob)
-        partial.replace(path)
+        arrays = _embed(read_topics(text, file), embedder, report)
+        _save(path.with_suffix(TOKENS), lambda kept: np.save(kept, arrays.pop("tokens")))
+        _save(path, lambda kept: np.savez(kept, **arrays))
         kept = _load(path, name)
     if kept is None:
         raise ModelError(f"{path}: can't be read back; see that the disk has room")
@@ -172,7 +189,7 @@ def read_topics(text: bytes, file: Path) -> list[tuple[str, str, str, str]]:
         raise InputError(f"{file}: must hold elsewhere and usual, each topic: language: [questions]") from None
 
 
-def _embed(rows: Sequence[tuple[str, str, str, str]], embedder: Embedder, report: Report) -> bytes:
+def _embed(rows: Sequence[tuple[str, str, str, str]], embedder: Embedder, report: Report) -> dict[str, Any]:
     embeddings: list[Embedding] = []
     while len(embeddings) < len(rows):
         report("topics", len(embeddings) / len(rows))
@@ -195,22 +212,26 @@ def _embed(rows: Sequence[tuple[str, str, str, str]], embedder: Embedder, report
     groups = {key: number for number, key in enumerate(dict.fromkeys(row[1:3] for row in rows))}
     kinds = {row[1]: row[0] for row in rows}
     owner = np.array([topics[row[1]] for row in rows], np.int32)
-    buffer = io.BytesIO()
-    np.savez(
-        buffer,
-        names=np.array(list(topics)),
-        elsewhere=np.array([kinds[topic] == KINDS[0] for topic in topics]),
-        owner=owner,
-        group=np.array([groups[row[1:3]] for row in rows], np.int32),
-        vectors=vectors,
-        centroids=np.stack([vectors[owner == number].mean(axis=0) for number in range(len(topics))]),
-        tokens=np.concatenate(centred).astype(np.float16),
-        starts=np.concatenate([[0], np.cumsum([len(one) for one in centred])]),
-        languages=np.array(list(means)),
-        means=np.stack(list(means.values())),
-        vector_means=np.stack(list(vector_means.values())),
-    )
-    return buffer.getvalue()
+    return {
+        "names": np.array(list(topics)),
+        "elsewhere": np.array([kinds[topic] == KINDS[0] for topic in topics]),
+        "owner": owner,
+        "group": np.array([groups[row[1:3]] for row in rows], np.int32),
+        "vectors": vectors,
+        "centroids": np.stack([vectors[owner == number].mean(axis=0) for number in range(len(topics))]),
+        "tokens": np.concatenate(centred),
+        "starts": np.concatenate([[0], np.cumsum([len(one) for one in centred])]),
+        "languages": np.array(list(means)),
+        "means": np.stack(list(means.values())),
+        "vector_means": np.stack(list(vector_means.values())),
+    }
+
+
+def _save(path: Path, write: Callable[[IO[bytes]], None]) -> None:
+    partial = path.with_name(f"{path.name}.{uuid.uuid4().hex[:8]}.partial")
+    with partial.open("wb") as kept:
+        write(kept)
+    partial.replace(path)
 
 
 def _load(path: Path, identity: str) -> Topics | None:
@@ -218,6 +239,7 @@ def _load(path: Path, identity: str) -> Topics | None:
     try:
         with np.load(path, allow_pickle=False) as stored:
             arrays: dict[str, Any] = {name: stored[name] for name in stored.files}
+        arrays["tokens"] = np.load(path.with_suffix(TOKENS), mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError, BadZipFile):
         return None
     languages = [str(code) for code in arrays.pop("languages")]

@@ -10,6 +10,7 @@ turned-round subject are all noticed, in every script. Only punctuation, case, w
 from __future__ import annotations
 
 import html
+from functools import lru_cache
 
 import regex
 
@@ -24,6 +25,7 @@ TAG = regex.compile(r"</?[A-Za-z][A-Za-z0-9-]*(?:\s[^<>]*)?/?>|<!--(?:(?!-->).)*
 MARKUP = regex.compile(r"\\(?=\p{P}|\p{S})|[*_`~\[\]]+|(?m:^[ \t]*>[> \t]*)")
 
 
+@lru_cache(maxsize=4096)  # the same passages are shown again and again; a verdict depends on nothing else
 def objection(sentence: Sentence) -> str:
     """Why the sentence is not supported by its quote; "" when it is.
 
