@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Context, Decimal
+from functools import lru_cache
 
 import regex
 
@@ -77,6 +78,7 @@ class Figure:
     unit: str
 
 
+@lru_cache(maxsize=1024)  # a quote is asked for with each of its sentences
 def find_figures(text: str) -> frozenset[Figure]:
     """All figures written with digits, of any script (`３００`, `٣٠٠`, `३००`)."""
     western = "".join(map(_western, unicodedata.normalize("NFC", text)))

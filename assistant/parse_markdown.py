@@ -29,6 +29,7 @@ BREAK = regex.compile(r"(?<=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana
 UNREAD = regex.compile(r"\s*<(script|style)\b(?:.*</\1\s*>|.*)", regex.IGNORECASE | regex.DOTALL)
 SPACE = regex.compile(r"[ \t\n]+")  # not the no-break spaces inside figures
 QUOTE_MARK = regex.compile(r"[>\s]+")
+PARTING = regex.compile(r"</?(?:br|hr|sup|sub|td|th|li|p|div|img)\b", regex.IGNORECASE)
 LIST_MARK = regex.compile(r"(?:[>\s]*(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?)+|[>\s]+")
 HEADING_LIMIT = 500
 NESTING_LIMIT = 40
@@ -243,11 +244,14 @@ class _Walk:
 
 def _plain(inline: Token) -> str:
     """The text of an inline token without markup; a soft break between full-width characters is nothing."""
-    parts = [
-        {"softbreak": "\n", "hardbreak": "\n", "html_inline": " "}.get(child.type, child.content)
-        for child in inline.children or []
-    ]
+    parts = [_spoken(child) for child in inline.children or []]
     return SPACE.sub(" ", BREAK.sub("", "".join(parts))).strip()
+
+
+def _spoken(child: Token) -> str:
+    if child.type == "html_inline":  # most tags are within a word, some part figures: 10<sup>6</sup>, 5<br>10
+        return " " if PARTING.match(child.content) else ""
+    return "\n" if child.type in ("softbreak", "hardbreak") else child.content
 
 
 def _lead(inline: Token, plain: str) -> str:

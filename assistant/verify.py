@@ -40,7 +40,7 @@ def objection(sentence: Sentence) -> str:
     whole = passage.kind == "row" or quote == passage.text
     evidence = [passage.shown] if whole else [quote, _without_markup(quote)]
     missing = [unsupported_figures(sentence.text, text) for text in evidence]
-    if all(missing) or unsupported_figures(sentence.text, quote):  # markup may not make 25 of 2*5*
+    if all(missing) or unsupported_figures(sentence.text, html.unescape(quote)):  # markup may not make 25 of 2*5*
         return f"figures not in the quote: {', '.join(sorted(format(figure.value, 'f') for figure in missing[-1]))}"
     said = _line(sentence.text)
     if not any(said in _line(text) for text in evidence):
@@ -48,9 +48,11 @@ def objection(sentence: Sentence) -> str:
     return ""
 
 
+@lru_cache(maxsize=1024)  # a passage's sentences share their quote
 def _without_markup(quote: str) -> str:
     return html.unescape(MARKUP.sub("", TAG.sub("", LINK_TARGET.sub("]", quote))))
 
 
+@lru_cache(maxsize=1024)
 def _line(text: str) -> str:
     return f" {' '.join(words_of(text))} "

@@ -108,3 +108,19 @@ def test_order_counts() -> None:
     """The same words in another order say something else."""
     found = passage("Anthropic pays Amazon.")
     assert objection(Sentence("Amazon pays Anthropic.", found, found.text))
+
+
+@pytest.mark.parametrize("text", ["Takes 5<br>10 days.", "10<sup>6</sup> tokens.", "3<br/>4 steps.", "2*3*4 days."])
+def test_markup_never_makes_a_figure(text: str) -> None:
+    """Digits that markup parts are not said as one figure."""
+    found = passage(text)
+    said = found.shown
+    joined = {"Takes 510 days.", "106 tokens.", "34 steps.", "234 days."}
+    assert said not in joined or objection(Sentence(said, found, found.text))
+
+
+def test_a_comment_is_never_quoted() -> None:
+    """A quote that would show a comment of the source is objected to."""
+    text = "Opens at 8. <!-- the gate code is 4711 --> Closes at 9."
+    found = passage(text)
+    assert "comment" in objection(Sentence(found.shown, found, text))

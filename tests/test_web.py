@@ -438,3 +438,18 @@ def test_sentences_arrive_one_by_one(start_server: Callable[..., str], fake: Fak
         first = next(response.iter_text())
         assert time.monotonic() - started < 0.9
         assert first.startswith("event: progress\n")
+
+
+def test_a_body_that_never_comes_is_given_up(
+    start_server: Callable[..., str], fake: FakeAssistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A client that announces a body and does not send it gets 408 in one sentence instead of a connection for ever."""
+    monkeypatch.setattr("assistant.surfaces.guard.BODY_SECONDS", 0.3)
+    host, _, port = start_server(fake).removeprefix("http://").partition(":")
+    with socket.create_connection((host, int(port)), timeout=10) as client:
+        client.sendall(
+            b"POST /api/v1/chat HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 40\r\n\r\n{"
+        )
+        reply = client.recv(65536).decode()
+    assert reply.startswith("HTTP/1.1 408")
+    assert "did not arrive" in reply

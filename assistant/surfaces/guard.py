@@ -7,6 +7,7 @@ Never: logs what people write: access lines hold the route, not the address as s
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import time
@@ -22,6 +23,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 BODY_LIMIT = 64 * 1024
 TOO_LARGE = f"the body is too large; {BODY_LIMIT // 1024} KB is the most that is taken"
+BODY_SECONDS = 10
+TOO_SLOW = f"the body did not arrive within {BODY_SECONDS} seconds; send it again"
 CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -56,6 +59,7 @@ class Guard:
             await self.app(scope, receive, send)
             return
         started, request_id, status, size = time.perf_counter(), uuid.uuid4().hex, 0, 0
+        is_complete = False
 
         async def decorated(message: Message) -> None:
             nonlocal status
@@ -68,8 +72,15 @@ class Guard:
             await send(message)
 
         async def limited() -> Message:
-            nonlocal size
-            message = await receive()
+            nonlocal size, is_complete
+            if is_complete:  # what is waited for now is the visitor's leaving
+                return await receive()
+            try:
+                async with asyncio.timeout(BODY_SECONDS):
+                    message = await receive()
+            except TimeoutError:
+                raise HTTPException(408, TOO_SLOW) from None
+            is_complete = not message.get("more_body", False)
             size += len(message.get("body", b""))
             if size > BODY_LIMIT:
                 raise HTTPException(413, TOO_LARGE)
