@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import httpx2
 import pytest
@@ -144,8 +145,9 @@ def test_misuse_gets_one_sentence(
     run: Callable[..., Ended], monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
 ) -> None:
     """Bad input ends with code 2, one line on stderr that begins with `error:`, and nothing on stdout."""
-    detector = type("Parts", (), {"wordings": None, "detector": None, "settings": None})()
-    monkeypatch.setattr(bootstrap, "build_parts", lambda *_, **__: detector)
+    database = SimpleNamespace(query=lambda *_: [])
+    parts = SimpleNamespace(wordings=None, detector=None, settings=None, index=SimpleNamespace(database=database))
+    monkeypatch.setattr(bootstrap, "build_parts", lambda *_, **__: parts)
     ended = run(*arguments)
     assert (ended.code, ended.out) == (2, "")
     assert ended.err.startswith("error: ")
