@@ -75,7 +75,7 @@ def test_imports_go_down_only(path: Path) -> None:
     """A module of the assistant imports only modules that stand before it in the drawn order, never evals or tests."""
     own = part(path)
     if own == "__init__":
-        assert not list(imports(path))
+        assert {name for _, name in imports(path)} <= {"os"}  # it may set the process up, not load anything
         return
     assert own in ORDER, f"{own} is new: say in ORDER where it stands"
     for line, name in imports(path):
