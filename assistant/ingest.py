@@ -29,22 +29,23 @@ def find_files(paths: Iterable[Path]) -> list[Path]:
     Raises:
         InputError: a path does not exist, is of another kind, or a folder holds no article.
     """
-    found: dict[Path, None] = {}
+    found: dict[Path, Path] = {}  # real file -> the name it was found by
     for path in paths:
         if path.is_dir():
             inside = [file for file in sorted(path.rglob("*")) if is_article(file, path)]
             if not inside:
                 raise InputError(f"{path}: no article here; articles end in {', '.join(SUFFIXES)}")
-            found.update(dict.fromkeys(absolute(file) for file in inside))
+            for file in sorted(inside, key=Path.is_symlink):
+                found.setdefault(file.resolve(), absolute(file))
         elif not path.exists():
             raise InputError(f"{path}: no such file or folder")
         elif not path.is_file() or path.suffix.lower() not in SUFFIXES:
             raise SourceError(path, f"is no article file; articles end in {', '.join(SUFFIXES)}")
         else:
-            found[absolute(path)] = None
+            found.setdefault(path.resolve(), absolute(path))
     if len(found) > FILES_LIMIT:
         raise InputError(f"{len(found)} files are more than the {FILES_LIMIT} that one index takes")
-    return list(found)
+    return list(found.values())
 
 
 def absolute(path: Path) -> Path:

@@ -214,7 +214,7 @@ class Detector:
         columns = {"Hans": 0, "Hant": 1, "Jpan": 2}
         scores = {code: -HAN_CONFLICT * sum(row[columns[script_of(code)]] for row in conflicts) for code in candidates}
         possible = [code for code in candidates if scores[code] == max(scores.values())]
-        if len(text) <= SHORT_HAN and any(hint in possible for hint in hints):  # 期限 is at home in all three
+        if len(text) <= SHORT_HAN // 2 and any(hint in possible for hint in hints):  # 期限 is at home in all three
             return Detection(next(hint for hint in hints if hint in possible), False)
         japanese = self._fasttext(text).get("ja", 0.0)
         for code in candidates:

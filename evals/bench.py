@@ -38,7 +38,7 @@ from evals.cases import read_cases
 from evals.prepare import prepare
 
 CHECKOUT = Path(__file__).parent.parent
-QUESTIONS, WARM_UP, ROUNDS, COLD = 72, 8, 3, 5
+QUESTIONS, WARM_UP, ROUNDS, COLD = 72, 36, 3, 5  # warm: three questions of each language first
 SERVED = 50  # questions before the server's memory is read
 ANSWER_RATIO, INDEX_RATIO = "tutorial_to_answer", "tutorial_to_index"  # above 1: the assistant is faster
 LIMIT = 180.0  # seconds that any one step may take
