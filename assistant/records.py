@@ -126,7 +126,6 @@ class Question:
     text: str
     language: str
     intent: Intent = "question"
-    parts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
