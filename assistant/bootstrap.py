@@ -99,7 +99,8 @@ def build(settings: Settings, report: Report = silent, parts: Parts | None = Non
     if not parts.index.is_ready:
         ingest(parts, [settings.corpus], report)
     parts.index.check_model(parts.embedder.name)
-    parts.index.store()
+    if parts.index.asks_store:
+        parts.index.store()
     retriever = Retriever(parts.index, parts.embedder, parts.topics, read_calibration(), parts.wordings)
     return Assistant(
         retriever, parts.detector, parts.wordings, settings.message_limit, normalise_code(settings.default_language)

@@ -32,11 +32,11 @@ def summarise(database: Database, rows: Sequence[Row], topics: Topics) -> dict[s
     sums: dict[str, Vector] = {}
     counts: dict[str, int] = {}
     covered: set[str] = set()
-    for name, vector, tokens, scales in database.query("SELECT hash, vector, tokens, scales FROM views"):
+    for name, tokens, scales in database.query("SELECT hash, tokens, scales FROM views"):
         vectors = unpack_tokens(tokens, scales)
         sums[name], counts[name] = vectors.sum(axis=0), len(vectors)
         if name in questions:
-            covered |= _treated(topics, vectors, np.frombuffer(vector, np.float32), questions[name])
+            covered |= _treated(topics, vectors, questions[name])
     means = {code: _mean(code, rows, sums, counts, topics) for code in languages}
     directions = [sums[row.context] - counts[row.context] * means[row.passage.language] for row in rows]
     return {
@@ -47,8 +47,8 @@ def summarise(database: Database, rows: Sequence[Row], topics: Topics) -> dict[s
     }
 
 
-def _treated(topics: Topics, tokens: Vector, vector: Vector, language: str) -> set[str]:
-    compared = topics.compare(topics.centre(tokens, language), topics.centre_vector(vector, language))
+def _treated(topics: Topics, tokens: Vector, language: str) -> set[str]:
+    compared = topics.compare(topics.centre(tokens, language))
     return {topics.names[number] for number in np.flatnonzero(compared.both_ways >= COVERED)}
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from assistant.adapter import FILE as ADAPTER
 from assistant.bootstrap import build
 from assistant.calibration import FILE
 from assistant.errors import AssistantError, InputError
@@ -67,6 +68,9 @@ def parser() -> argparse.ArgumentParser:
     learning.add_argument("--public", type=Path, metavar="FOLDER", help="learn from the public sets in this folder too")
     learning.add_argument("--output", type=Path, default=FILE, help="write here instead")
     learning.set_defaults(run=calibrate)
+    training = commands.add_parser("train", help="learn assistant/adapter.npz from the sites (ten to fifteen minutes)")
+    training.add_argument("--output", type=Path, default=ADAPTER, help="write here instead")
+    training.set_defaults(run=train)
     speed = commands.add_parser("bench", help="measure the speed against the tutorial stack")
     speed.add_argument("--json", action="store_true", help="machine-readable output")
     speed.set_defaults(run=_bench)
@@ -122,6 +126,17 @@ def calibrate(options: argparse.Namespace) -> int:
         learned = learn(training_sets(read_settings(), options.articles, options.public, stack), options.output)
     print(learned.provenance)
     print(f"written to {_shown(options.output)}")
+    return 0
+
+
+def train(options: argparse.Namespace) -> int:
+    """Learns the adapter from the sites."""
+    from evals.train import train as learn
+
+    measured = learn(options.output)
+    for when, values in measured.items():
+        print(f"{when}: held-out sites {', '.join(f'{name} {value:.3f}' for name, value in values.items())}")
+    print(f"written to {_shown(options.output)}; learn the calibration again")
     return 0
 
 
