@@ -114,7 +114,7 @@ def test_replies_that_cite_nothing_are_not_judged(server: Server) -> None:
 def test_failing_server_is_one_sentence(server: Server) -> None:
     """A server that fails ends with one sentence that says what to look at."""
     server.status = 400
-    with pytest.raises(ModelError, match="the judging model can't be reached: .*; see --judge and --judge-url"):
+    with pytest.raises(ModelError, match=r"the judging model can't be reached: .*; see --judge and --judge-url"):
         review(load_model("openai:judge", server.url), verdict("ja"))
 
 

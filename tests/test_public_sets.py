@@ -72,10 +72,18 @@ def queries(tmp_path: Path) -> Path:
     return write(tmp_path / "tiny.queries.jsonl", rows)
 
 
+@pytest.fixture(scope="session")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that keeps what is embedded of the generic topics."""
+    return tmp_path_factory.mktemp("models")
+
+
 @pytest.fixture
-def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+def settings(tmp_path: Path, models: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     """A home of its own and an embedder that knows words only, so no model is built."""
     embedder = WordEmbedder()
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "models").symlink_to(models)
     monkeypatch.setattr(evals.prepare, "load_embedder", lambda *_: embedder)
     monkeypatch.setenv("ASSISTANT_HOME", str(tmp_path / "home"))
     return Settings(home=tmp_path / "home")
