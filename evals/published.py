@@ -125,6 +125,7 @@ def measure_published(
                 done[part], same = found, part
             results.append(done[same])
         rows.append(_as_row(row, _values(row, results), results))
+        print(f"{row.name}: {_joined(rows[-1]['values'])}", file=sys.stderr)
     if not only or any(word in LANGUAGE_ROW for word in only):
         rows.append(_language_row(folder))
     return rows
@@ -182,8 +183,11 @@ def published_table(rows: Sequence[dict[str, Any]]) -> Table:
         table.add_column(name, justify="left" if name == "row" else "right", no_wrap=name != "row")
     for row in rows:
         mark = "[green]yes[/green]" if row["reached"] else "[red]no[/red]" if row["values"] else row["note"]
-        shown = [" ".join(f"{value:.3f}" for value in row["peers"].get(name, ())) for name in peers]
+        shown = [_joined(row["peers"].get(name, ())) for name in peers]
         wanted = " ".join(f"{value:.2f}" for value in row["reach"])
-        measured = " ".join(f"{value:.3f}" for value in row["values"]) or "-"
-        table.add_row(row["row"], measured, wanted, mark, row["naive"], row["prototype"], *shown)
+        table.add_row(row["row"], _joined(row["values"]) or "-", wanted, mark, row["naive"], row["prototype"], *shown)
     return table
+
+
+def _joined(values: Sequence[float]) -> str:
+    return " ".join(f"{value:.3f}" for value in values)
