@@ -145,8 +145,9 @@ body { margin: 0 auto; max-width: 84rem; padding: 1.5rem 1rem 4rem; color: var(-
 h1 { font-size: 1.5rem; line-height: 1.25 } h2 { font-size: 1.15rem; margin: 2rem 0 .5rem }
 p { margin: 0 0 .5rem } dt { font-weight: 600 } dd { margin: 0 0 .4rem 1rem }
 .worse { border-inline-start: 4px solid rgb(var(--bad)); padding-inline-start: 1rem }
-.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); gap: 1.5rem }
-figure { margin: 0 } figcaption { font-weight: 600; margin-bottom: .25rem } svg { width: 100%; max-width: 30rem }
+.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 28rem), 1fr)); gap: 1.5rem }
+figure { margin: 0 } figcaption { font-weight: 600; margin-bottom: .25rem }
+svg { width: 100%; max-width: 30rem; overflow: visible }
 svg text { fill: var(--soft); font-size: 11px } .grid { stroke: var(--edge); stroke-width: .5 }
 .ideal { stroke: var(--soft); stroke-dasharray: 4 4 } .line { fill: none; stroke: var(--mark); stroke-width: 2 }
 .line.first { stroke-dasharray: 5 4 } .point, .bar { fill: var(--mark) } .bar { opacity: .7 }
