@@ -13,7 +13,7 @@ import pytest
 import evals.__main__ as command
 import evals.prepare
 from assistant.errors import InputError
-from assistant.settings import Settings
+from assistant.settings import Settings, read_settings
 from evals.bank import as_articles, documents_of, open_bank
 from evals.peers import rank_by_words
 from evals.public_sets import Selection, measure_languages, measure_retrieval, retrieval_tables
@@ -86,7 +86,7 @@ def settings(tmp_path: Path, models: Path, monkeypatch: pytest.MonkeyPatch) -> S
     (tmp_path / "home" / "models").symlink_to(models)
     monkeypatch.setattr(evals.prepare, "load_embedder", lambda *_: embedder)
     monkeypatch.setenv("ASSISTANT_HOME", str(tmp_path / "home"))
-    return Settings(home=tmp_path / "home")
+    return read_settings(home=tmp_path / "home")
 
 
 @pytest.fixture
@@ -199,7 +199,8 @@ def test_grades_are_read(tmp_path: Path) -> None:
 def ranked(qid: str, ids: Sequence[str], confidence: float, answerable: bool = True, **changes: Any) -> Ranked:
     """A ranked answer to a question whose relevant row is "a"."""
     relevant = {"a": 1} if answerable else {}
-    row = QueryRow(qid=qid, lang="ja", query="?", **{"relevant": relevant, "answerable": answerable} | changes)
+    fields = {"qid": qid, "lang": "ja", "query": "?", "relevant": relevant, "answerable": answerable}
+    row = QueryRow.model_validate(fields | changes)
     return Ranked(row, tuple(ids), confidence, "answered" if confidence > 0.5 else "abstained")
 
 
@@ -223,7 +224,7 @@ def test_measures_by_hand() -> None:
 
 def test_grades_count() -> None:
     """With grades the better row first is worth more."""
-    graded = {"relevant": {"a": 3, "b": 1}}
+    graded: dict[str, Any] = {"relevant": {"a": 3, "b": 1}}
     best, worst = (measure([ranked("1", ids, 0.9, **graded)], ["a", "b"])["ja"]["ndcg@10"] for ids in ("ab", "ba"))
     assert best == 1.0
     assert worst < 1.0
@@ -231,7 +232,7 @@ def test_grades_count() -> None:
 
 def test_unknown_relevance_is_not_ranked() -> None:
     """Where it is only known that a question can be answered, ranking is not measured but abstention is."""
-    unknown = {"relevant": {}, "relevant_known": False}
+    unknown: dict[str, Any] = {"relevant": {}, "relevant_known": False}
     found = [ranked("1", ["b"], 0.9, **unknown), ranked("2", ["b"], 0.1, answerable=False)]
     row = measure(found, ["a", "b"])["ja"]
     assert (row["ranked"], row["skipped"], row["hit@1"], row["auroc"]) == (0, 0, None, 1.0)

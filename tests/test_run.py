@@ -11,7 +11,7 @@ import pytest
 
 import evals.matrix
 from assistant.records import Question
-from assistant.settings import Settings
+from assistant.settings import read_settings
 from evals.cases import Case
 from evals.matrix import recall_matrix
 from evals.run import run_cases
@@ -71,6 +71,6 @@ def test_matrix_tells_questions_from_articles(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(evals.matrix, "understood", lambda _, text, __: Question(text, text))
     asked = [case_of(code, id=code, text=code) for code in ("zh-Hans", "en")]
     with ExitStack() as stack:
-        found = recall_matrix(cast("Any", parts), Settings(), asked, stack)
+        found = recall_matrix(cast("Any", parts), read_settings(), asked, stack)
     assert indexed == [[paths["es"]], [paths["ja"]]]
     assert found == {"en": {"es": 0.0, "ja": 0.0}, "zh-Hans": {"es": 0.0, "ja": 1.0}}
