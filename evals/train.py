@@ -35,8 +35,8 @@ RANK, DROPOUT, RATE, STEPS, WARM_UP = 8, 0.05, 4e-4, 220, 15
 SITES, QUESTIONS = 2, 2  # a step: sites, and questions of each of their passages
 PROJECTED = 192  # numbers kept a token, by principal components: 128 lost .011 hit@1 on other sets, 192 lost .003
 # Share of the learned change that is kept: a model part of the way back to the published one loses little of what it
-# learned and keeps what it knew (Wortsman et al., "Robust fine-tuning", 2022). All of it lost .03 to .07 hit@1 on public
-# FAQ sets, half of it nothing.
+# learned and keeps what it knew (Wortsman et al., "Robust fine-tuning", 2022). All of it lost .03 to .07 hit@1 on
+# public FAQ sets, half of it nothing.
 KEPT = 0.6
 SCALES = (30.0, 20.0, 30.0)  # inverse temperatures to begin with; they are learned too
 BESIDE = (0.5, 0.5, 0.3)  # weights of the second to fourth loss
