@@ -43,12 +43,14 @@ class FamilyTokens:
     Args:
         tokens: of the passages' own texts, [m, d], passage after passage; starts: where each begins, [k].
         asked, asked_starts: the same of what the passages answer (question, lead or heading).
+        is_faq: whether that is the question of an FAQ pair.
     """
 
     tokens: NDArray[np.float32]
     starts: NDArray[np.int64]
     asked: NDArray[np.float32]
     asked_starts: NDArray[np.int64]
+    is_faq: bool
 
     @property
     def size(self) -> int:
@@ -190,9 +192,10 @@ class Index:
                 means = [(row, row.passage.language) for row in present]
                 tokens = [unit_rows(stored[row.context] - snapshot.means[code]) for row, code in means]
                 asked = [unit_rows(stored[row.question] - snapshot.question_means[code]) for row, code in means]
+                is_faq = present[0].passage.kind == "faq"
                 self._cache[name] = FamilyTokens(
-                    np.concatenate(tokens), _starts(tokens), np.concatenate(asked), _starts(asked),
-                                    )  # fmt: skip
+                    np.concatenate(tokens), _starts(tokens), np.concatenate(asked), _starts(asked), is_faq
+                )
                 self._cached += self._cache[name].size
 
     def _load(self) -> Snapshot:

@@ -46,7 +46,8 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A candidate with its scores: `body` by late interaction, `lexical` in 0..1, `topic` a cosine."""
+    """A candidate with its scores: `body` by late interaction with its text, of an FAQ pair half with its question;
+    `lexical` in 0..1, `topic` a cosine."""
 
     name: str
     body: float
@@ -145,7 +146,11 @@ class Retriever:
         if not found:
             return []
         cosines, bounds = _cosines(tokens, [(family.tokens, family.starts) for family in found.values()])
-        bodies = _per_family(np.maximum.reduceat(cosines, bounds).mean(axis=1), found.values())
+        loaded = list(found.values())
+        bodies = _per_family(np.maximum.reduceat(cosines, bounds).mean(axis=1), loaded)
+        pairs = [number for number, family in enumerate(loaded) if family.is_faq]
+        if pairs:
+            bodies[pairs] = (bodies[pairs] + _asked(tokens, [loaded[number] for number in pairs])[0]) / 2
         families = []
         for name, body in zip(found, bodies.tolist(), strict=True):
             positions = snapshot.families[name]
@@ -160,7 +165,7 @@ class Retriever:
         """What the confidence is learned from; names are those of calibration.json."""
         scores = [family.score for family in families]
         near = self.index.family_tokens(snapshot, [family.name for family in families[:ASKED]])
-        asked, asked_both = _asked(tokens, list(near.values()))
+        forth, back = _asked(tokens, list(near.values()))
         elsewhere = self.topics.elsewhere & ~np.isin(self.topics.names, list(snapshot.covered))
         return {
             "elsewhere": float(topics.one_way[elsewhere].max()),
@@ -170,8 +175,8 @@ class Retriever:
             "balance": _log_sum(topics.one_way[elsewhere]) - _log_sum(topics.one_way[~elsewhere]),
             "balance_both": _log_sum(topics.both_ways[elsewhere]) - _log_sum(topics.both_ways[~elsewhere]),
             "body": max(family.body for family in families),
-            "asked": asked,
-            "asked_both": asked_both,
+            "asked": float(forth.max()),
+            "asked_both": float((forth + back).max() / 2),
             "lexical": max(family.lexical for family in families),
             "lead": scores[0] - (scores[1] if len(scores) > 1 else 0.0),
             "lead_five": scores[0] - float(np.mean(scores[:5])),
@@ -202,19 +207,18 @@ def _cosines(tokens: Array, parts: Sequence[tuple[Array, NDArray[np.int64]]]) ->
     return cosines, np.concatenate([starts + (end - len(vectors)) for (vectors, starts), end in offsets])
 
 
-def _per_family(scores: NDArray[np.floating], families: Iterable[FamilyTokens]) -> Array:
+def _per_family(scores: NDArray[np.floating], families: Sequence[FamilyTokens]) -> Array:
     """Passages' scores, family after family, as each family's mean over its languages."""
     sizes = np.array([len(family.starts) for family in families])
     return np.asarray(np.add.reduceat(scores, np.cumsum(sizes) - sizes) / sizes, np.float32)
 
 
-def _asked(tokens: Array, families: Sequence[FamilyTokens]) -> tuple[float, float]:
-    """Late interaction with what the families answer, one way and the mean of both ways: that of the best family."""
+def _asked(tokens: Array, families: Sequence[FamilyTokens]) -> tuple[Array, Array]:
+    """Late interaction with what each family answers, one way and the other."""
     cosines, bounds = _cosines(tokens, [(family.asked, family.asked_starts) for family in families])
     forth = _per_family(np.maximum.reduceat(cosines, bounds).mean(axis=1), families)
     lengths = np.diff(np.append(bounds, len(cosines)))
-    back = _per_family(np.add.reduceat(cosines.max(axis=1), bounds) / lengths, families)
-    return float(forth.max()), float((forth + back).max() / 2)
+    return forth, _per_family(np.add.reduceat(cosines.max(axis=1), bounds) / lengths, families)
 
 
 def _fit(tokens: Array, family: FamilyTokens) -> dict[str, float]:

@@ -26,7 +26,7 @@ Vector = NDArray[np.float32]
 
 def summarise(database: Database, rows: Sequence[Row], topics: Topics) -> dict[str, object]:
     """Meta values: `means` and `question_means` (language -> mean token vector), `directions` (each passage's centred
-    token vectors summed and scaled to length one, [n, d] as a NumPy file), `covered` (topics the articles treat)."""
+    token vectors summed and scaled to length one, those of an FAQ pair's question added, [n, d] as a NumPy file), `covered` (topics the articles treat)."""
     languages = dict.fromkeys(row.passage.language for row in rows)
     questions = {row.question: row.passage.language for row in rows}
     sums: dict[str, Vector] = {}
@@ -38,7 +38,11 @@ def summarise(database: Database, rows: Sequence[Row], topics: Topics) -> dict[s
         if name in questions:
             covered |= _treated(topics, vectors, questions[name])
     means = {code: _mean(code, rows, sums, counts, topics) for code in languages}
-    directions = [sums[row.context] - counts[row.context] * means[row.passage.language] for row in rows]
+    directions = [unit_rows(sums[row.context] - counts[row.context] * means[row.passage.language]) for row in rows]
+    for number, row in enumerate(rows):
+        if row.passage.kind == "faq":
+            mean = topics.question_mean(row.passage.language)
+            directions[number] = directions[number] + unit_rows(sums[row.question] - counts[row.question] * mean)
     return {
         "means": json.dumps({code: mean.tolist() for code, mean in means.items()}),
         "question_means": json.dumps({code: topics.question_mean(code).tolist() for code in languages}),
