@@ -14,19 +14,20 @@ from collections.abc import Iterator
 import regex
 
 # Scripts written without spaces would be taken for a part of the name; there an address is a word of its own.
-NAME = r"[\p{L}\p{N}._%+'\--[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}]]"
+DENSE = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{N}]"
+NAME = r"[\p{L}\p{N}._%+'\---[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}ー]]"
 HOST = r"[\p{L}\p{N}\-]+(?:\.[\p{L}\p{N}\-]+)*\.\p{L}{2,}"
 LATIN_HOST = r"[A-Z0-9\-]+(?:\.[A-Z0-9\-]+)*\.[A-Z]{2,}"
 AT = r"\s?(?:@|\[at\]|\(at\))\s?"
 EMAIL = regex.compile(
-    rf"(?<!{NAME}){NAME}++{AT}(?:{LATIN_HOST}|{HOST})|(?<!\S)[^\s@]++@{HOST}(?!\S)", regex.IGNORECASE | regex.V1
+    rf"(?<!{NAME}){NAME}++{AT}(?:{LATIN_HOST}|{HOST})|(?<!\S){DENSE}++@{HOST}(?!\S)", regex.IGNORECASE | regex.V1
 )
 # Keys that say what they are, private keys whole, web tokens, and long words of mixed letters and digits.
 KEYS = (
     regex.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", regex.DOTALL),
     regex.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?", regex.ASCII),
     regex.compile(r"\b(?:sk|pk|rk|xox[abeprs]|gh[opsur]|glpat|hf|whsec|AKIA|ASIA|AIza)[-_]?[\w-]{12,}", regex.ASCII),
-    regex.compile(r"(?<![\w/.])(?=[\w+-]*[0-9])(?=[\w+-]*[A-Za-z])[A-Za-z0-9_+-]{24,}={0,2}(?![\w/.])", regex.ASCII),
+    regex.compile(r"(?<![\w/.+-])(?=[\w+-]*[0-9])(?=[\w+-]*[A-Za-z])[A-Za-z0-9_+-]{24,}={0,2}(?![\w/.])", regex.ASCII),
 )
 # Digits in groups as people write numbers; commas belong to amounts.
 NUMBER = regex.compile(
@@ -96,7 +97,7 @@ def _cards(text: str) -> Iterator[tuple[int, int]]:
 def _phones(text: str) -> Iterator[tuple[int, int]]:
     for found in NUMBER.finditer(text):
         (start, end), number, digits = found.span(), found.group(), _digits(found.group())
-        if len(digits) not in PHONE_DIGITS or DATE.fullmatch(number) or YEARS.fullmatch(number):
+        if len(digits) not in PHONE_DIGITS or DATE.match(number) or YEARS.fullmatch(number):
             continue
         if MONEY_BEFORE.search(text[max(0, start - NEAR) : start]) or MONEY_AFTER.search(text[end : end + NEAR]):
             continue

@@ -27,13 +27,13 @@ def running_postgres() -> Iterator[str]:
             user = "postgres" if "\npostgres:" in Path("/etc/passwd").read_text(encoding="utf-8") else "nobody"
             shutil.chown(folder, user)
         data = folder / "data"
-        start = [find_program("initdb"), "-D", data, "-U", "assistant", "--auth=trust", "--no-sync", "-E", "UTF8"]
+        start = [find_program("initdb"), "-D", str(data), "-U", "assistant", "--auth=trust", "--no-sync", "-E", "UTF8"]
         subprocess.run(start, user=user, check=True, capture_output=True, timeout=120, cwd=folder)
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
         options = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off"
-        control = [find_program("pg_ctl"), "-D", data, "-w", "-t", "60"]
-        log = ["-l", folder / "log", "-o", options]
+        control = [find_program("pg_ctl"), "-D", str(data), "-w", "-t", "60"]
+        log = ["-l", str(folder / "log"), "-o", options]
         subprocess.run([*control, *log, "start"], user=user, check=True, timeout=90, cwd=folder, capture_output=True)
         try:
             yield f"postgresql://assistant@127.0.0.1:{port}/postgres"

@@ -184,7 +184,7 @@ def test_conversations_expire(open_store: Callable[..., Store], monkeypatch: pyt
     one.remember("old", reply(1))
     assert one.flush()
     now = time.time()
-    monkeypatch.setattr(store.time, "time", lambda: now + 3 * 86_400)
+    monkeypatch.setattr(time, "time", lambda: now + 3 * 86_400)
     assert one.history("c1") == ()
     one.remember("new", reply(2, conversation="c2"))
     assert one.flush()
@@ -312,10 +312,13 @@ def test_a_damaged_file_is_told(tmp_path: Path) -> None:
 def test_memory_serves_many_threads() -> None:
     """Without an address the store lives in memory and stands use from several threads."""
     one = Store(MEMORY)
-    threads = [
-        threading.Thread(target=lambda n=n: (one.remember("q", reply(n)), one.history("c1"), one.claim("s", str(n))))
-        for n in range(8)
-    ]
+
+    def use(number: int) -> None:
+        one.remember("q", reply(number))
+        one.history("c1")
+        one.claim("s", str(number))
+
+    threads = [threading.Thread(target=use, args=[number]) for number in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
