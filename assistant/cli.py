@@ -146,7 +146,9 @@ def serve(
         assistant.detector.detect("no", assistant.detector.languages)
         return assistant
 
-    web.serve(load, settings, lambda address: typer.echo(f"listening on {address}"), bootstrap.open_store(settings))
+    store = bootstrap.open_store(settings)
+    courier = bootstrap.open_courier(settings, store)
+    web.serve(load, settings, lambda address: typer.echo(f"listening on {address}"), store, courier)
 
 
 @app.command()

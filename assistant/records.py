@@ -128,11 +128,35 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What was asked: cleaned text, the language to answer in, and what kind of message it is."""
+    """What was asked: cleaned text, the language to answer in, and what kind of message it is.
+
+    Args:
+        written: the language the text is written in, where the asker wants the answer in another; else "".
+        context: what was said before, where the text leans on it: each is searched for together with the text.
+    """
 
     text: str
     language: str
     intent: Intent = "question"
+    written: str = ""
+    context: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """A message taken apart.
+
+    Args:
+        language: of the reply.
+        intent: of the whole message: `question` where any part asks something.
+        questions: its parts, in order; none where it asks nothing.
+        wants_person: beside its questions it asks for a person.
+    """
+
+    language: str
+    intent: Intent
+    questions: tuple[Question, ...] = ()
+    wants_person: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from assistant.errors import StoreUnavailable
+from assistant.handover import Courier
 from assistant.records import Answer, Event, Turn
 from assistant.settings import Settings
 from assistant.store import Store
@@ -65,6 +66,13 @@ class CitationBody(BaseModel):
     quote: str
 
 
+class HandoverBody(BaseModel):
+    """The way to a person: why it is offered, and an `https:` or `mailto:` address or ""."""
+
+    reason: str
+    url: str
+
+
 class AnswerBody(BaseModel):
     """The whole reply; `text` is Markdown with a marker [n] for each citation, `html` the same, safe to insert."""
 
@@ -78,6 +86,7 @@ class AnswerBody(BaseModel):
     citations: list[CitationBody]
     suggestions: list[str]
     timings_ms: dict[str, float]
+    handover: HandoverBody | None = Field(None, description="left out where none is offered")
 
 
 class ErrorBody(BaseModel):
@@ -112,7 +121,7 @@ class Slots:
             self.taken -= 1
 
 
-def chat_router(backend: Backend, settings: Settings, store: Store) -> APIRouter:
+def chat_router(backend: Backend, settings: Settings, store: Store, courier: Courier | None = None) -> APIRouter:
     """The route, with its own count of requests in work."""
     router, slots = APIRouter(), Slots(settings.concurrency)
     errors: dict[int | str, dict[str, Any]] = {code: {"model": ErrorBody} for code in (400, 413, 415, 422, 503, 504)}
@@ -127,7 +136,7 @@ def chat_router(backend: Backend, settings: Settings, store: Store) -> APIRouter
             conversation = body.conversation_id or ""
             history = await _history(store, conversation) if conversation else ()
             asked = assistant.ask(body.message, conversation, body.page_language or "", history)
-            events = _remembered(_until(asked, deadline), store, body.message)
+            events = _remembered(_until(asked, deadline), store, courier, body.message)
             held.push_async_callback(events.aclose)
             if "text/event-stream" not in request.headers.get("accept", ""):
                 return await _whole(request, events)
@@ -164,11 +173,15 @@ async def _history(store: Store, conversation_id: str) -> tuple[Turn, ...]:
         return ()
 
 
-async def _remembered(events: AsyncGenerator[Event], store: Store, message: str) -> AsyncGenerator[Event]:
+async def _remembered(
+    events: AsyncGenerator[Event], store: Store, courier: Courier | None, message: str
+) -> AsyncGenerator[Event]:
     async with aclosing(events) as open_events:
         async for event in open_events:
             if isinstance(event, Answer):
                 store.remember(message, event)
+                if courier and event.handover:
+                    courier.send(event.conversation_id, event.handover.reason, message, event.language)
             yield event
 
 

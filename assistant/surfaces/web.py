@@ -21,7 +21,9 @@ from fastapi.responses import HTMLResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
+from assistant.desk import Desk
 from assistant.errors import AssistantError, InputError
+from assistant.handover import Courier
 from assistant.language import normalise_code
 from assistant.settings import Settings
 from assistant.spelling import convert_chinese
@@ -42,11 +44,17 @@ NO_JSON = "the body is no valid JSON; see /openapi.json for its form"
 SENTENCES = {400: NO_JSON, 404: "there is nothing at this address", 405: "this address does not take that method"}
 
 
-def create_app(source: Answers | Callable[[], Answers], settings: Settings, store: Store | None = None) -> FastAPI:
+def create_app(
+    source: Answers | Callable[[], Answers],
+    settings: Settings,
+    store: Store | None = None,
+    courier: Courier | None = None,
+) -> FastAPI:
     """The application; a `source` that builds the assistant runs in the background once the server has started.
 
     Args:
         store: where conversations are kept, closed in the end; without one they live as long as the application.
+        courier: tells the handover's webhook; closed in the end.
     """
     backend, wordings = Backend(source), Wordings()
     kept = store or Store(MEMORY, settings.retention_days)
@@ -56,6 +64,8 @@ def create_app(source: Answers | Callable[[], Answers], settings: Settings, stor
         loading = asyncio.create_task(backend.load())
         yield
         loading.cancel()
+        if courier:
+            await asyncio.to_thread(courier.close)
         await asyncio.to_thread(kept.close)
 
     app = FastAPI(
@@ -68,8 +78,8 @@ def create_app(source: Answers | Callable[[], Answers], settings: Settings, stor
         telemetry=TELEMETRY_OFF,  # type: ignore[arg-type]  # its logs would hold messages
     )
     app.add_middleware(Guard)
-    app.include_router(chat_router(backend, settings, kept))
-    app.include_router(feedback_router(kept))
+    app.include_router(chat_router(backend, settings, kept, courier))
+    app.include_router(feedback_router(kept, Desk(settings), courier))
     _add_health(app, backend)
     _add_page(app, backend, wordings, settings)
     _add_errors(app)
@@ -169,9 +179,16 @@ class _Server(uvicorn.Server):
 
 
 def serve(
-    source: Callable[[], Answers], settings: Settings, announce: Callable[[str], None], store: Store | None = None
+    source: Callable[[], Answers],
+    settings: Settings,
+    announce: Callable[[str], None],
+    store: Store | None = None,
+    courier: Courier | None = None,
 ) -> None:
-    """Listens until a signal ends it; `announce` gets the server's address once it takes requests. `store`: see above.
+    """Listens until a signal ends it; `announce` gets the server's address once it takes requests.
+
+    Args:
+        store, courier: see `create_app`.
 
     Raises:
         InputError: the address can't be listened on.
@@ -181,7 +198,7 @@ def serve(
     address = f"http://{shown}:{listener.getsockname()[1]}/"
     _log_as_json()
     config = uvicorn.Config(
-        create_app(source, settings, store),
+        create_app(source, settings, store, courier),
         log_config=None,
         access_log=False,
         server_header=False,
