@@ -1,7 +1,7 @@
 """A question that may lean on history -> what is found for it.
 
 In: a Question with what was said before, where it leans on that. Out: Found, as for any question.
-Never: lets history decide alone: the question's own words weigh most, and a question without context is found as it is.
+Never: lets history decide alone where the question's own words say something, or touches a question without context.
 
 Scores of the plain question and of the question with its context are added, the latter with less weight. On the public
 follow-up sets this beats both the plain message and adding history to the text, which drowns what is asked.
@@ -24,6 +24,10 @@ def search(question: Question, retriever: Retriever) -> Found:
     """The hits for a question; where it leans on context, by its own words and by both."""
     if not question.context:
         return retriever.find(question)
+    if question.is_bare:
+        before = [retriever.candidates(replace(question, text=context)) for context in question.context]
+        confidence = max(retriever.confidence(candidates) for candidates in before)
+        return retriever.rank(fuse(before[0], before[1:]), question.language, confidence)
     plain = retriever.candidates(question)
     beside = [
         retriever.candidates(replace(question, text=f"{context}\n{question.text}")) for context in question.context

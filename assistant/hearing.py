@@ -134,12 +134,23 @@ class Hearing:
         return ""
 
     def leans(self, text: str, language: str) -> bool:
-        """Whether the text holds a word that points back at what was said before."""
-        return _holds(spoken(text), self._leaning(language))
+        """Whether the text points back at what was said before: by a word, or because it goes on ("and …")."""
+        nearest, said = self.wordings.nearest(language).language, spoken(text)
+        joins = [spoken(word) for word in self.wordings.by_language[nearest].hears.joins]
+        goes_on = any(said.startswith(word if DENSE.search(word) else f"{word} ") for word in joins if word)
+        return goes_on or _holds(said, self._leans[nearest])
 
-    def _leaning(self, language: str) -> Collection[str]:
-        nearest = self.wordings.nearest(language).language
-        return self._leans[nearest]
+    def is_bare(self, text: str, language: str) -> bool:
+        """Whether the text's own words say nothing of a subject: "any more?", 为什么？, ¿y eso?"""
+        said = spoken(text).replace(" ", "\ue000")
+        hears = self.wordings.nearest(language).hears
+        words = {
+            spoken(word).replace(" ", "\ue000") for word in (*hears.leans, *hears.asks, *hears.fillers, *hears.joins)
+        }
+        for word in sorted(words - {""}, key=len, reverse=True):
+            edge = "" if DENSE.search(word) else "(?:^|(?<=\ue000))"
+            said = regex.sub(edge + regex.escape(word) + edge.replace("^", "$").replace("?<=", "?="), "\ue000", said)
+        return not said.strip("\ue000")
 
     def _is_pleasant(self, text: str) -> bool:
         return bool({"greeting", "thanks"} & set(self.heard(text).values()))

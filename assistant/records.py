@@ -133,6 +133,7 @@ class Question:
     Args:
         written: the language the text is written in, where the asker wants the answer in another; else "".
         context: what was said before, where the text leans on it: each is searched for together with the text.
+        is_bare: the text's own words say nothing ("any more?"): the context alone tells what is asked.
     """
 
     text: str
@@ -140,6 +141,7 @@ class Question:
     intent: Intent = "question"
     written: str = ""
     context: tuple[str, ...] = ()
+    is_bare: bool = False
 
 
 @dataclass(frozen=True, slots=True)

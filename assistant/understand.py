@@ -109,10 +109,14 @@ def _take_apart(
         if hearing.heard(part):
             continue
         before = (*asked, *(question.text for question in questions))[-CONTEXT_TURNS:]
+        is_bare = bool(before) and hearing.is_bare(part, written)
         context: tuple[str, ...] = ()
-        if (before or questions) and hearing.leans(part, written):
+        if is_bare:
+            context = (before[-1], *_foreign_turn(history))
+        elif before and hearing.leans(part, written):
             context = ("\n".join(before), *_foreign_turn(history))
-        questions.append(Question(part, language, "question", written if written != language else "", context))
+        own = written if written != language else ""
+        questions.append(Question(part, language, "question", own, context, is_bare))
     return Understood(language, "question" if questions else "person", tuple(questions), wants_person)
 
 

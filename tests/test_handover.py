@@ -21,7 +21,7 @@ from assistant.bootstrap import open_courier
 from assistant.desk import Desk
 from assistant.errors import InputError
 from assistant.handover import Courier
-from assistant.settings import Settings
+from assistant.settings import read_settings
 from assistant.store import Store
 
 SECRET = "whsec_" + base64.b64encode(b"s" * 24).decode()
@@ -155,18 +155,18 @@ def test_telling_never_waits(hook: Hook, store: Store) -> None:
 @pytest.mark.parametrize("asked", ["多少钱？", "いくら？", "¿Cuánto? & más", "how much?"])
 def test_the_desk_offers_a_page_or_a_draft(asked: str) -> None:
     """A page comes before an e-mail; the draft holds what was asked and nothing can be added to its head."""
-    page = Desk(Settings(handover_url="https://help.example.com/contact", handover_email="help@example.com"))
+    page = Desk(read_settings(handover_url="https://help.example.com/contact", handover_email="help@example.com"))
     assert page.offer("asked", asked).url == "https://help.example.com/contact"
-    mail = Desk(Settings(handover_email="help@example.com"))
+    mail = Desk(read_settings(handover_email="help@example.com"))
     draft = mail.offer("asked", asked).url
     assert draft.startswith("mailto:help@example.com?body=")
     assert draft.count("?") == 1
     assert "&" not in draft
-    assert Desk(Settings()).offer("asked", asked).url == ""
+    assert Desk(read_settings()).offer("asked", asked).url == ""
 
 
 def test_a_hook_needs_a_secret(store: Store) -> None:
     """A hook without a secret is refused in one sentence; without a hook there is no courier."""
     with pytest.raises(InputError, match="ASSISTANT_HANDOVER_SECRET"):
-        open_courier(Settings(handover_webhook="https://example.com/hook"), store)
-    assert open_courier(Settings(), store) is None
+        open_courier(read_settings(handover_webhook="https://example.com/hook"), store)
+    assert open_courier(read_settings(), store) is None
