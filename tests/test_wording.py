@@ -29,8 +29,10 @@ def flatten(values: object, at: str = "") -> set[str]:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_files_have_the_same_keys(language: str) -> None:
-    """Every file has exactly English's keys, and no two languages share an abstention."""
+    """Every file has exactly English's keys (names of languages differ), and no two languages share an abstention."""
     english, own = (yaml.safe_load((FOLDER / f"{code}.yaml").read_text("utf-8")) for code in ("en", language))
+    for file in (english, own):
+        file["hears"]["called"] = sorted(file["hears"]["called"])  # its keys are words, not names of ours
     assert flatten(own) == flatten(english)
     assert [wording.abstained for wording in Wordings().by_language.values()].count(own["abstained"]) == 1
 
