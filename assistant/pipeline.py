@@ -15,30 +15,34 @@ from itertools import zip_longest
 
 import regex
 
-from assistant.compose import compose
+from assistant.compose import compose, escape_markup, join_drafts, list_options
+from assistant.desk import Desk
 from assistant.figures import unsupported_figures
+from assistant.follow import search
+from assistant.hearing import Hearing
 from assistant.language import Detector, display_width, normalise_code
 from assistant.records import (
     Answer,
     Citation,
     Draft,
     Event,
-    Outcome,
+    Handover,
     Passage,
     Progress,
     Question,
     Sentence,
     Spoken,
+    Trace,
     Turn,
+    Understood,
 )
-from assistant.retrieve import Retriever
+from assistant.retrieve import Found, Retriever
 from assistant.spelling import convert_chinese
+from assistant.suggest import Suggestions
 from assistant.understand import check_message, understand
 from assistant.verify import objection
-from assistant.wording import Wordings
+from assistant.wording import Wording, Wordings
 
-# What would be markup in Markdown: signs anywhere, underscores at a word's edge, and what opens a line as a list.
-MARKUP = regex.compile(r"[\\`*\[\]<]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|^(?=[#>+-]\s)")
 NUMBERED = regex.compile(r"^(\p{N}+)(?=[.)]\s)")
 
 
@@ -48,7 +52,9 @@ class Assistant:
 
     retriever: Retriever
     detector: Detector
-    wordings: Wordings
+    hearing: Hearing
+    suggestions: Suggestions
+    desk: Desk
     message_limit: int
     default_language: str
 
@@ -69,33 +75,54 @@ class Assistant:
         timings: dict[str, float] = {}
         text = check_message(message, self.message_limit)
         yield Progress("understand")
-        question = await asyncio.to_thread(self._understand, text, page_language, history)
+        understood = await asyncio.to_thread(self._understand, text, page_language, history)
+        language, wording = understood.language, self.wordings.nearest(understood.language)
         timings["understand"] = _milliseconds(started)
-        draft = self._social(question)
-        if draft is None:
+        found: list[Found] = []
+        if understood.questions:
             yield Progress("retrieve")
             at = time.perf_counter()
-            found = await asyncio.to_thread(self.retriever.find, question)
+            questions, found = await asyncio.to_thread(self._search, text, understood)
             timings["retrieve"] = _milliseconds(at)
             yield Progress("compose")
             at = time.perf_counter()
-            draft = compose(question, found, self.retriever, self.wordings)  # well under a millisecond
+            drafts = [
+                compose(question, one, self.retriever, self.wordings)  # well under a millisecond
+                for question, one in zip(questions, found, strict=True)
+            ]
+            draft = join_drafts([_verified(one, wording.abstained) for one in drafts], wording)
             timings["compose"] = _milliseconds(at)
-        draft = _verified(draft, self.wordings.nearest(question.language).abstained)
-        spoken = list(_speak(draft, question.language))
+        else:
+            draft = self._social(understood, wording)
+        options = await asyncio.to_thread(self._options, draft, found, language)
+        if options:
+            draft = Draft("clarify", list_options(wording.choose, options), (), draft.confidence)
+        handover = self._handover(draft, understood, history, text)
+        spoken = list(_speak(draft, language))
+        if handover and draft.outcome != "handover" and self.desk.address:
+            spoken.append(Spoken("\n\n" + wording.offer.format(address=self.desk.address), ()))
         for piece in spoken:
             yield piece
+        suggestions = options or await asyncio.to_thread(self._next, draft, language, text, history)
         timings["total"] = _milliseconds(started)
         yield Answer(
             id=uuid.uuid4().hex,
             conversation_id=conversation_id or uuid.uuid4().hex,
             outcome=draft.outcome,
-            language=question.language,
+            language=language,
             text="".join(piece.text for piece in spoken),
             confidence=round(draft.confidence, 4),
             citations=tuple(citation for piece in spoken for citation in piece.citations),
+            suggestions=suggestions,
             timings_ms=timings,
+            handover=handover,
+            trace=_trace(understood, found),
         )
+
+    @property
+    def wordings(self) -> Wordings:
+        """What the assistant says of itself."""
+        return self.hearing.wordings
 
     async def answer(self, message: str, **surroundings: object) -> Answer:
         """The Answer alone; see `ask`."""
@@ -113,13 +140,13 @@ class Assistant:
         turns = zip_longest(*by_article.values())
         return list(dict.fromkeys(question for turn in turns for question in turn if question))[:count]
 
-    def _understand(self, text: str, page_language: str, history: Sequence[Turn]) -> Question:
+    def _understand(self, text: str, page_language: str, history: Sequence[Turn]) -> Understood:
         hints = [normalise_code(page_language)] if page_language else []
         snapshot = self.retriever.index.snapshot()
         return understand(
             text,
             self.detector,
-            self.wordings,
+            self.hearing,
             hints,
             history,
             snapshot.names,
@@ -127,13 +154,57 @@ class Assistant:
             self.default_language,
         )
 
-    def _social(self, question: Question) -> Draft | None:
-        wording = self.wordings.nearest(question.language)
-        replies = {"greeting": wording.greeting, "thanks": wording.thanks, "nothing": wording.ask_more}
-        if question.intent == "question":
-            return None
-        outcome: Outcome = "clarify" if question.intent == "nothing" else "social"
-        return Draft(outcome, replies[question.intent], (), 1.0)
+    def _search(self, text: str, understood: Understood) -> tuple[list[Question], list[Found]]:
+        """Each question with what is found; the whole message instead where none of its parts is answered."""
+        questions = list(understood.questions)
+        found = [search(question, self.retriever) for question in questions]
+        if len(found) > 1 and not any(self.retriever.judge(one) == "answered" for one in found):
+            questions = [replace(questions[0], text=text)]
+            found = [self.retriever.find(questions[0])]
+        return questions, found
+
+    def _options(self, draft: Draft, found: Sequence[Found], language: str) -> tuple[str, ...]:
+        """What to choose from where one terse question is neither answered nor beside the subject."""
+        if draft.outcome != "related" or len(found) != 1:
+            return ()
+        return self.suggestions.options(found[0], language)
+
+    def _next(self, draft: Draft, language: str, text: str, history: Sequence[Turn]) -> tuple[str, ...]:
+        if draft.outcome != "answered":
+            return ()
+        cited = [sentence.passage for sentence in draft.sentences]
+        asked = [text, *(turn.text for turn in history if turn.role == "user")]
+        return self.suggestions.next_to(cited, language, asked)
+
+    def _social(self, understood: Understood, wording: Wording) -> Draft:
+        """The reply to a message that asks nothing of the articles."""
+        if understood.intent == "person":
+            told = wording.person_told if self.desk.has_hook else wording.nobody
+            address = self.desk.address
+            return Draft("handover", wording.person.format(address=address) if address else told, (), 1.0)
+        replies = {
+            "greeting": wording.greeting,
+            "thanks": wording.thanks,
+            "small_talk": wording.chatter,
+            "feedback": wording.noted,
+        }
+        reply = replies.get(understood.intent)
+        return Draft("social", reply, (), 1.0) if reply else Draft("clarify", wording.ask_more, (), 1.0)
+
+    def _handover(self, draft: Draft, understood: Understood, history: Sequence[Turn], text: str) -> Handover | None:
+        """The way to a person, where one is asked for or two questions in a row could not be answered."""
+        if understood.wants_person:
+            return self.desk.offer("asked", text)
+        last = next((turn for turn in reversed(history) if turn.role == "assistant"), None)
+        if draft.outcome == "abstained" and last and last.outcome == "abstained":
+            return self.desk.offer("abstained_twice", text) if self.desk.address or self.desk.has_hook else None
+        return None
+
+
+def _trace(understood: Understood, found: Sequence[Found]) -> Trace:
+    hits = tuple((hit.passage.id, round(hit.score, 3)) for one in found for hit in one.hits)
+    searched = tuple("\n".join([*question.context, question.text]) for question in understood.questions)
+    return Trace(understood.intent, searched, hits, dict(found[0].signals) if found else {})
 
 
 def _verified(draft: Draft, abstention: str) -> Draft:
@@ -179,7 +250,7 @@ def _in_spelling(sentence: Sentence, language: str) -> str:
     if {language, sentence.passage.language} == {"zh-Hans", "zh-Hant"}:
         converted = convert_chinese(text, language)
         text = text if unsupported_figures(converted, text) else converted
-    return NUMBERED.sub(r"\1\\", MARKUP.sub(lambda found: "\\" + found.group(), text))
+    return NUMBERED.sub(r"\1\\", escape_markup(text))
 
 
 def _joint(before: str, sentence: Sentence, text: str) -> str:

@@ -77,20 +77,28 @@ class Retriever:
     def find(self, question: Question) -> Found:
         """Ranked hits for a question; no hits where the index is empty or the question has no words."""
         candidates = self.candidates(question)
+        return self.rank(candidates, question.language, self.confidence(candidates))
+
+    def confidence(self, candidates: Candidates) -> float:
+        """The calibrated probability that the best candidate answers."""
+        return self.calibration.probability(candidates.signals) if candidates.families else 0.0
+
+    def rank(self, candidates: Candidates, language: str, confidence: float) -> Found:
+        """The candidates near the best as hits, each shown in a language."""
         if not candidates.families:
             return Found((), {})
         snapshot = candidates.snapshot
-        confidence = self.calibration.probability(candidates.signals)
         top = candidates.families[0].score
         near = [family for family in candidates.families if top - family.score <= self.calibration.close]
-        hits = [Hit(self._shown(snapshot, family.name, question.language), family.score, confidence) for family in near]
+        hits = [Hit(self._shown(snapshot, family.name, language), family.score, confidence) for family in near]
         return Found(tuple(hits), candidates.signals)
 
     def candidates(self, question: Question) -> Candidates:
         """The rescored families, best first, with the signals they give."""
         snapshot = self.index.snapshot()
+        written = question.written or question.language
         embedding = self.embedder.embed_queries([question.text])[0]
-        tokens = self.topics.centre(tokens_of(embedding), question.language)
+        tokens = self.topics.centre(tokens_of(embedding), written)
         if not snapshot.rows or not len(tokens):
             return Candidates(snapshot, (), {})
         views = self.index.near(embedding.vector, NEAREST) if self.index.asks_store else []

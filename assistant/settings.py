@@ -23,6 +23,24 @@ class Settings(BaseSettings):
     )
     chroma_url: AnyHttpUrl | None = Field(None, description="a Chroma server to use instead of the folder in the home")
     chroma_token: SecretStr | None = Field(None, description="bearer token for that server")
+    store_url: SecretStr | None = Field(
+        None, description="where conversations are kept: `postgresql://…` or `sqlite:///…`, else a file in the home"
+    )
+    retention_days: float = Field(
+        30.0, gt=0, le=3650, description="days after its last message that a conversation is forgotten"
+    )
+    handover_url: AnyHttpUrl | None = Field(None, description="a page where visitors reach a person")
+    handover_email: str = Field(
+        "",
+        pattern=r"^([^@\s<>?&]+@[^@\s<>?&]+)?$",
+        description="an address for visitors' e-mail, where there is no page",
+    )
+    handover_webhook: AnyHttpUrl | None = Field(
+        None, description="told by a signed POST of each visitor who wants or needs a person"
+    )
+    handover_secret: SecretStr | None = Field(
+        None, description="signs these, as standardwebhooks.com says; needed with a webhook"
+    )
     default_language: str = Field("en", description="the language of replies when nothing tells the asker's")
     host: str = Field("127.0.0.1", description="address the server listens on")
     port: int = Field(8000, ge=0, le=65535, description="port the server listens on")

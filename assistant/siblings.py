@@ -24,9 +24,9 @@ Vectors = NDArray[np.float32]
 TRANSLATION_SHARE = 0.5
 TRANSLATION_SHARE_OF_LONGER = 1 / 3
 # Mean cosine of the pairs, relative to their languages' means. Measured with the bundled model on articles of six FAQ
-# entries in nine languages, other articles being absent: 252 of 252 translations lie above it (the least at .39), all of
-# 1493 pairs on unrelated subjects below (the most at .30). Without it, two small articles would be each other's nearest
-# for want of others.
+# entries in nine languages, other articles being absent: 252 of 252 translations lie above it (the least at .39), all
+# of 1493 pairs on unrelated subjects below (the most at .30). Without it, two small articles would be each other's
+# nearest for want of others.
 TRANSLATION_COSINE = 0.34
 GAP = 0.15  # centred cosine below which leaving both out is better than pairing them
 KIND_PENALTY = 0.2

@@ -25,8 +25,12 @@ Vector = NDArray[np.float32]
 
 
 def summarise(database: Database, rows: Sequence[Row], topics: Topics) -> dict[str, object]:
-    """Meta values: `means` and `question_means` (language -> mean token vector), `directions` (each passage's centred
-    token vectors summed and scaled to length one, those of an FAQ pair's question added, [n, d] as a NumPy file), `covered` (topics the articles treat)."""
+    """Named values for the meta table.
+
+    `means`, `question_means`: language -> mean token vector. `directions`, [n, d] as a NumPy file: each passage's
+    centred token vectors summed and scaled to length one, those of an FAQ pair's question added. `covered`: topics the
+    articles treat.
+    """
     languages = dict.fromkeys(row.passage.language for row in rows)
     questions = {row.question: row.passage.language for row in rows}
     sums: dict[str, Vector] = {}

@@ -12,13 +12,14 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from assistant.bootstrap import Parts, build
+from assistant.follow import gather
 from assistant.pipeline import Assistant
 from assistant.records import Turn
 from assistant.settings import Settings
 from evals.cases import Case, read_facts
 from evals.judge import stands_in
 from evals.prepare import prepare
-from evals.retrieval import understood
+from evals.retrieval import asked_as_one, understood
 
 FIRST = 3  # families: as many as an answer shows at most
 Matrix = dict[str, dict[str, float]]
@@ -51,8 +52,10 @@ def recall_matrix(
 
 def _finds(assistant: Assistant, case: Case) -> bool:
     facts = read_facts()
-    question = understood(assistant, case.text, [Turn("user", message) for message in case.history])
-    candidates = assistant.retriever.candidates(question)
+    message = understood(assistant, case.text, [Turn("user", message) for message in case.history])
+    if not message.questions:
+        return False
+    candidates, _ = gather(asked_as_one(message, case.text), assistant.retriever)
     shown = [
         candidates.snapshot.rows[place].passage
         for family in candidates.families[:FIRST]

@@ -18,6 +18,7 @@ from rich.table import Table
 
 from assistant.bootstrap import Parts
 from assistant.errors import InputError
+from assistant.hearing import Hearing
 from assistant.language import Detector, normalise_code
 from assistant.settings import Settings
 from assistant.surfaces.progress import Progress
@@ -145,14 +146,14 @@ def measure_languages(file: Path, only: Sequence[str] = ()) -> Result:
         InputError: the file can't be used, or holds no text in these languages.
     """
     wordings = Wordings()
-    detector = Detector(wordings.languages)
+    detector, hearing = Detector(wordings.languages), Hearing(wordings)
     rows = [row for row in read_texts(file) if not only or row.lang in only]
     if not rows:
         raise InputError(f"{file}: no text is in {', '.join(only)}; loosen --language")
     told: dict[str, list[tuple[TextRow, str]]] = defaultdict(list)
     with Progress() as report:
         for number, row in enumerate(rows, 1):
-            told[row.lang].append((row, understand(row.text, detector, wordings).language))
+            told[row.lang].append((row, understand(row.text, detector, hearing).language))
             report("asking", number / len(rows))
     spoken = [code for code in sorted(told) if code in wordings.languages]
     measures = {code: _told(told[code]) for code in sorted(told)}

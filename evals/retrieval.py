@@ -7,12 +7,13 @@ Never: tells the product the question's language or its truth.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from assistant.errors import InputError
+from assistant.follow import gather
 from assistant.pipeline import Assistant
-from assistant.records import Outcome, Question, Turn
+from assistant.records import Outcome, Question, Turn, Understood
 from assistant.retrieve import Candidates
 from assistant.understand import check_message
 from evals.bank import Bank
@@ -63,24 +64,31 @@ def _ask(bank: Bank, row: QueryRow, history: History) -> Ranked:
     if history == "joined":
         text = "\n".join([*[turn.text for turn in turns if turn.role == "user"][-JOINED:], row.query])
     try:
-        question = understood(assistant, text, turns if history == "used" else [])
+        message = understood(assistant, text, turns if history == "used" else [])
     except InputError:  # too long, or no text at all: the product refuses it
         return Ranked(row, (), 0.0, "abstained")
-    if question.intent != "question":
-        return Ranked(row, (), 0.0, "clarify" if question.intent == "nothing" else "social", question.language)
-    found = assistant.retriever.find(question)
-    ids = _rows_of(bank, assistant.retriever.candidates(question), question.language)
-    confidence = found.hits[0].confidence if found.hits else 0.0
-    return Ranked(row, ids, confidence, assistant.retriever.judge(found), question.language)
+    if not message.questions:
+        outcome: Outcome = "clarify" if message.intent == "nothing" else "social"
+        return Ranked(row, (), 0.0, outcome, message.language)
+    candidates, confidence = gather(asked_as_one(message, text), assistant.retriever)
+    found = assistant.retriever.rank(candidates, message.language, confidence)
+    ids = _rows_of(bank, candidates, message.language)
+    return Ranked(row, ids, confidence, assistant.retriever.judge(found), message.language)
 
 
-def understood(assistant: Assistant, text: str, history: Sequence[Turn]) -> Question:
-    """The Question that the pipeline makes of a message.
+def understood(assistant: Assistant, text: str, history: Sequence[Turn]) -> Understood:
+    """What the pipeline understands of a message.
 
     Raises:
         InputError: the message can't be used.
     """
     return assistant._understand(check_message(text, assistant.message_limit), "", history)
+
+
+def asked_as_one(message: Understood, text: str) -> Question:
+    """The message's question; the whole text where it holds several, since a public question has one truth."""
+    first = message.questions[0]
+    return first if len(message.questions) == 1 else replace(first, text=text)
 
 
 def _rows_of(bank: Bank, candidates: Candidates, language: str) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from assistant.errors import IndexUnavailable
 from assistant.records import Answer, Citation, Event, Outcome, Progress, Spoken, Turn
@@ -60,7 +60,9 @@ class FakeAssistant:
         self, message: str, conversation_id: str = "", page_language: str = "", history: Sequence[Turn] = ()
     ) -> AsyncIterator[Event]:
         text = check_message(message, self.limit)
-        self.asked.append((text, conversation_id, page_language, tuple(turn.text for turn in history)))
+        self.asked.append(
+            (text, conversation_id, page_language, tuple(turn.text for turn in history if turn.role == "user"))
+        )
         self.began.set()
         yield Progress("understand")
         try:
@@ -71,7 +73,7 @@ class FakeAssistant:
             raise
         if "broken" in text:
             raise RuntimeError(text)
-        found = self._reply(text, conversation_id or "c-new", page_language)
+        found = replace(self._reply(text, conversation_id or "c-new", page_language), id=f"a{len(self.asked)}")
         yield Progress("retrieve")
         if found.citations:
             _, first, second = REPLIES[found.language]

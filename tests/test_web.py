@@ -233,20 +233,6 @@ async def test_conversations_go_on(client: httpx2.AsyncClient, fake: FakeAssista
     ]  # fmt: skip
 
 
-def test_memory_of_conversations_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only the last messages of the latest conversations are kept."""
-    monkeypatch.setattr(chat, "CONVERSATIONS", 2)
-    kept = chat.Conversations()
-    for number in range(10):
-        kept.remember("long", str(number))
-    kept.remember("b", "x")
-    kept.remember("c", "y")
-    assert kept.history("long") == ()
-    for number in range(10):
-        kept.remember("c", str(number))
-    assert [turn.text for turn in kept.history("c")] == ["4", "5", "6", "7", "8", "9"]
-
-
 async def test_openapi_describes_the_chat(client: httpx2.AsyncClient) -> None:
     """The description holds examples in four languages, the stream's media type and the error's form."""
     operation = (await client.get("/openapi.json")).json()["paths"][CHAT]["post"]

@@ -8,7 +8,7 @@ Never: works on more requests than the settings allow, longer than they allow, o
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
+import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import AsyncExitStack, aclosing, contextmanager
 from typing import Annotated, Any
@@ -17,15 +17,18 @@ from fastapi import APIRouter, Body, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
+from assistant.errors import StoreUnavailable
+from assistant.handover import Courier
 from assistant.records import Answer, Event, Turn
 from assistant.settings import Settings
+from assistant.store import Store
 from assistant.surfaces.backend import Backend, whole_answer
 from assistant.surfaces.guard import error_response
 from assistant.surfaces.render import answer_json
 from assistant.surfaces.stream import EventStream
 
 PATIENCE_S = 10.0  # a chat waits this long for an assistant that is still loading
-CONVERSATIONS, TURNS = 2000, 6  # kept in memory: the last questions of the latest conversations
+log = logging.getLogger("assistant.chat")
 QUESTIONS = {
     "zh": "Trainium额度最高能拿到多少？",
     "ja": "Trainiumクレジットは最大いくらですか？",
@@ -63,6 +66,13 @@ class CitationBody(BaseModel):
     quote: str
 
 
+class HandoverBody(BaseModel):
+    """The way to a person: why it is offered, and an `https:` or `mailto:` address or ""."""
+
+    reason: str
+    url: str
+
+
 class AnswerBody(BaseModel):
     """The whole reply; `text` is Markdown with a marker [n] for each citation, `html` the same, safe to insert."""
 
@@ -76,6 +86,7 @@ class AnswerBody(BaseModel):
     citations: list[CitationBody]
     suggestions: list[str]
     timings_ms: dict[str, float]
+    handover: HandoverBody | None = Field(None, description="left out where none is offered")
 
 
 class ErrorBody(BaseModel):
@@ -110,28 +121,9 @@ class Slots:
             self.taken -= 1
 
 
-class Conversations:
-    """The last user messages of the latest conversations, in memory only."""
-
-    def __init__(self) -> None:
-        self._turns: OrderedDict[str, tuple[Turn, ...]] = OrderedDict()
-
-    def history(self, conversation_id: str) -> tuple[Turn, ...]:
-        """Earlier turns, the oldest first."""
-        return self._turns.get(conversation_id, ())
-
-    def remember(self, conversation_id: str, message: str) -> None:
-        """Adds a message; the conversation unused for longest is forgotten where there are too many."""
-        self._turns[conversation_id] = (*self.history(conversation_id), Turn("user", message))[-TURNS:]
-        self._turns.move_to_end(conversation_id)
-        if len(self._turns) > CONVERSATIONS:
-            self._turns.popitem(last=False)
-
-
-def chat_router(backend: Backend, settings: Settings) -> APIRouter:
-    """The route, with its own count of requests in work and its own memory of conversations."""
-    router = APIRouter()
-    slots, conversations = Slots(settings.concurrency), Conversations()
+def chat_router(backend: Backend, settings: Settings, store: Store, courier: Courier | None = None) -> APIRouter:
+    """The route, with its own count of requests in work."""
+    router, slots = APIRouter(), Slots(settings.concurrency)
     errors: dict[int | str, dict[str, Any]] = {code: {"model": ErrorBody} for code in (400, 413, 415, 422, 503, 504)}
     stream = {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "model": AnswerBody}
 
@@ -142,9 +134,9 @@ def chat_router(backend: Backend, settings: Settings) -> APIRouter:
             held.enter_context(slots.take())
             assistant = await backend.soon(min(PATIENCE_S, settings.request_timeout_s))
             conversation = body.conversation_id or ""
-            history = conversations.history(conversation) if conversation else ()
+            history = await _history(store, conversation) if conversation else ()
             asked = assistant.ask(body.message, conversation, body.page_language or "", history)
-            events = _remembered(_until(asked, deadline), conversations, body.message)
+            events = _remembered(_until(asked, deadline), store, courier, body.message)
             held.push_async_callback(events.aclose)
             if "text/event-stream" not in request.headers.get("accept", ""):
                 return await _whole(request, events)
@@ -172,13 +164,24 @@ async def _until(events: AsyncIterator[Event], deadline: float) -> AsyncGenerato
             await close()
 
 
+async def _history(store: Store, conversation_id: str) -> tuple[Turn, ...]:
+    """The conversation so far; none where the store is out of reach: a reply without history beats no reply."""
+    try:
+        return await asyncio.to_thread(store.history, conversation_id)
+    except StoreUnavailable as error:
+        log.error("answered without history: %s", error)
+        return ()
+
+
 async def _remembered(
-    events: AsyncGenerator[Event], conversations: Conversations, message: str
+    events: AsyncGenerator[Event], store: Store, courier: Courier | None, message: str
 ) -> AsyncGenerator[Event]:
     async with aclosing(events) as open_events:
         async for event in open_events:
             if isinstance(event, Answer):
-                conversations.remember(event.conversation_id, message)
+                store.remember(message, event)
+                if courier and event.handover:
+                    courier.send(event.conversation_id, event.handover.reason, message, event.language)
             yield event
 
 

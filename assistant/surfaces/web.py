@@ -21,12 +21,16 @@ from fastapi.responses import HTMLResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
+from assistant.desk import Desk
 from assistant.errors import AssistantError, InputError
+from assistant.handover import Courier
 from assistant.language import normalise_code
 from assistant.settings import Settings
 from assistant.spelling import convert_chinese
+from assistant.store import MEMORY, Store
 from assistant.surfaces.backend import Answers, Backend, NotReady
 from assistant.surfaces.chat import Busy, ErrorBody, busy_response, chat_router
+from assistant.surfaces.feedback import feedback_router
 from assistant.surfaces.guard import BODY_LIMIT, Guard, JsonLines, error_response
 from assistant.surfaces.page import STATIC, interface, page, preferred_language
 from assistant.surfaces.stream import TOO_SLOW
@@ -40,15 +44,29 @@ NO_JSON = "the body is no valid JSON; see /openapi.json for its form"
 SENTENCES = {400: NO_JSON, 404: "there is nothing at this address", 405: "this address does not take that method"}
 
 
-def create_app(source: Answers | Callable[[], Answers], settings: Settings) -> FastAPI:
-    """The application; a `source` that builds the assistant runs in the background once the server has started."""
+def create_app(
+    source: Answers | Callable[[], Answers],
+    settings: Settings,
+    store: Store | None = None,
+    courier: Courier | None = None,
+) -> FastAPI:
+    """The application; a `source` that builds the assistant runs in the background once the server has started.
+
+    Args:
+        store: where conversations are kept, closed in the end; without one they live as long as the application.
+        courier: tells the handover's webhook; closed in the end.
+    """
     backend, wordings = Backend(source), Wordings()
+    kept = store or Store(MEMORY, settings.retention_days)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         loading = asyncio.create_task(backend.load())
         yield
         loading.cancel()
+        if courier:
+            await asyncio.to_thread(courier.close)
+        await asyncio.to_thread(kept.close)
 
     app = FastAPI(
         title="Multilingual FAQ assistant",
@@ -60,7 +78,8 @@ def create_app(source: Answers | Callable[[], Answers], settings: Settings) -> F
         telemetry=TELEMETRY_OFF,  # type: ignore[arg-type]  # its logs would hold messages
     )
     app.add_middleware(Guard)
-    app.include_router(chat_router(backend, settings))
+    app.include_router(chat_router(backend, settings, kept, courier))
+    app.include_router(feedback_router(kept, Desk(settings), courier))
     _add_health(app, backend)
     _add_page(app, backend, wordings, settings)
     _add_errors(app)
@@ -114,7 +133,9 @@ def _samples(assistant: Answers, code: str) -> list[str]:
 def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     async def refused(_: Request, error: HTTPException) -> Response:
-        return error_response(error.status_code, SENTENCES.get(error.status_code) or str(error.detail), error.headers)
+        is_own = error.status_code == 404 and error.detail != "Not Found"
+        sentence = "" if is_own else SENTENCES.get(error.status_code, "")
+        return error_response(error.status_code, sentence or str(error.detail), error.headers)
 
     @app.exception_handler(RequestValidationError)
     async def malformed(_: Request, error: RequestValidationError) -> Response:
@@ -157,8 +178,17 @@ class _Server(uvicorn.Server):
             self._announce()
 
 
-def serve(source: Callable[[], Answers], settings: Settings, announce: Callable[[str], None]) -> None:
+def serve(
+    source: Callable[[], Answers],
+    settings: Settings,
+    announce: Callable[[str], None],
+    store: Store | None = None,
+    courier: Courier | None = None,
+) -> None:
     """Listens until a signal ends it; `announce` gets the server's address once it takes requests.
+
+    Args:
+        store, courier: see `create_app`.
 
     Raises:
         InputError: the address can't be listened on.
@@ -168,7 +198,7 @@ def serve(source: Callable[[], Answers], settings: Settings, announce: Callable[
     address = f"http://{shown}:{listener.getsockname()[1]}/"
     _log_as_json()
     config = uvicorn.Config(
-        create_app(source, settings),
+        create_app(source, settings, store, courier),
         log_config=None,
         access_log=False,
         server_header=False,
