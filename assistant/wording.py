@@ -21,7 +21,7 @@ from assistant.errors import InputError
 from assistant.language import normalise_code
 
 FOLDER = Path(__file__).parent / "phrases"
-PLACEHOLDERS = {"quoted_from": {"language"}, "too_long": {"limit"}}
+PLACEHOLDERS = {"quoted_from": {"language"}, "too_long": {"limit"}, "too_many": {"time"}}
 NOT_SPOKEN = regex.compile(r"[^\p{L}\p{M}\p{N}]+")
 
 
@@ -45,6 +45,45 @@ class Interface(BaseModel):
     error_generic: Text
     too_long: Text
     language_label: str
+
+
+class WidgetLabels(BaseModel):
+    """Labels of the chat widget and of the help page that shows it, besides those of `Interface`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    open: Text
+    close: Text
+    copy_answer: Text
+    copy_failed: Text
+    helpful: Text
+    unhelpful: Text
+    comment: Text
+    comment_send: Text
+    rated: Text
+    not_rated: Text
+    start_over: Text
+    person: Text
+    stop: Text
+    stopped: Text
+    waiting: Text
+    remove: Text
+    reconnecting: Text
+    offline: Text
+    too_many: Text
+    you: Text
+    assistant: Text
+    read_article: Text
+    new_tab: Text
+    help_title: Text
+    articles: Text
+    contents: Text
+    popular: Text
+    embed_title: Text
+    embed_intro: Text
+    embed_key: Text
+    copy_tag: Text
+    skip: Text
 
 
 class Hears(BaseModel):
@@ -71,6 +110,7 @@ class Wording(BaseModel):
     ask_more: Text
     interface: Interface
     hears: Hears
+    widget: WidgetLabels
 
     @model_validator(mode="after")
     def _placeholders(self) -> Wording:
@@ -86,7 +126,7 @@ class Wording(BaseModel):
         return self
 
     def _texts(self) -> Iterator[tuple[str, str]]:
-        for model in (self, self.interface):
+        for model in (self, self.interface, self.widget):
             yield from ((name, text) for name, text in model if isinstance(text, str))
 
 
