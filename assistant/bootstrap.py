@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # these import Chroma and LangChain, which take as long as th
     from assistant.build_index import Summary
     from assistant.index import Index
     from assistant.pipeline import Assistant
+    from assistant.store import Store
 
 Report = Callable[[str, float], None]
 
@@ -84,6 +85,18 @@ def _open_index(settings: Settings) -> Index:
 
     token = settings.chroma_token.get_secret_value() if settings.chroma_token else ""
     return Index(settings.home, str(settings.chroma_url or ""), token)
+
+
+def open_store(settings: Settings) -> Store:
+    """The store of conversations, its schema brought up to date.
+
+    Raises:
+        StoreUnavailable, InputError: it can't be opened.
+    """
+    from assistant.store import Store
+
+    given = settings.store_url.get_secret_value() if settings.store_url else ""
+    return Store(given or f"sqlite:///{settings.home / 'conversations.sqlite3'}", settings.retention_days)
 
 
 def build(settings: Settings, report: Report = silent, parts: Parts | None = None, expected: str = "") -> Assistant:

@@ -38,6 +38,12 @@ class Settings(BaseSettings):
     )
     chroma_url: AnyHttpUrl | None = Field(None, description="a Chroma server to use instead of the folder in the home")
     chroma_token: SecretStr | None = Field(None, description="bearer token for that server")
+    store_url: SecretStr | None = Field(
+        None, description="where conversations are kept: `postgresql://…` or `sqlite:///…`, else a file in the home"
+    )
+    retention_days: float = Field(
+        30.0, gt=0, le=3650, description="days after its last message that a conversation is forgotten"
+    )
     default_language: str = Field("en", description="the language of replies when nothing tells the asker's")
     host: str = Field("127.0.0.1", description="address the server listens on")
     port: int = Field(8000, ge=0, le=65535, description="port the server listens on")

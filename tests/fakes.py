@@ -61,7 +61,9 @@ class FakeAssistant:
         self, message: str, conversation_id: str = "", page_language: str = "", history: Sequence[Turn] = ()
     ) -> AsyncIterator[Event]:
         text = check_message(message, self.limit)
-        self.asked.append((text, conversation_id, page_language, tuple(turn.text for turn in history)))
+        self.asked.append(
+            (text, conversation_id, page_language, tuple(turn.text for turn in history if turn.role == "user"))
+        )
         self.began.set()
         yield Progress("understand")
         try:
@@ -72,7 +74,7 @@ class FakeAssistant:
             raise
         if "broken" in text:
             raise RuntimeError(text)
-        found = self._reply(text, conversation_id or "c-new", page_language)
+        found = replace(self._reply(text, conversation_id or "c-new", page_language), id=f"a{len(self.asked)}")
         yield Progress("retrieve")
         if text in self.scripted:
             yield Spoken(found.text, found.citations)

@@ -13,9 +13,10 @@ import pytest
 CHECKOUT = Path(__file__).parent.parent
 # A module imports only from modules that stand before it. A new module is added where it belongs.
 TIERS = [
-    "records errors settings spelling language figures",
+    "records errors settings spelling language figures mask",
     "wording checkpoint graph weights models lexical",
     "parse_extracted parse_markdown passages ingest",
+    "tables migrations engine store",
     "vectors siblings topics calibration database summarise index build_index",
     "understand retrieve compose verify",
     "pipeline",
@@ -31,15 +32,21 @@ SEAMS = {
     "langchain_huggingface": {"models"},
     "onnxruntime": {"models"},
     "onnx": {"graph"},
+    "sqlalchemy": {"tables", "migrations", "engine", "store"},
+    "alembic": {"migrations", "engine"},
     "fastapi": {"surfaces", "cli"},
     "starlette": {"surfaces", "cli"},
     "uvicorn": {"surfaces", "cli"},
+    "prometheus_client": {"surfaces"},
+    "brotli": {"surfaces"},
     "typer": {"cli"},
     "torch": set(),
     "transformers": set(),
     "sentence_transformers": set(),
 }
-HEAVY = ("chromadb", "fastapi", "lingua", "numpy", "onnxruntime", "pydantic", "sentencepiece", "torch", "yaml")
+HEAVY = (
+    "chromadb", "fastapi", "lingua", "numpy", "onnxruntime", "pydantic", "sentencepiece", "sqlalchemy", "torch", "yaml",
+)  # fmt: skip
 MODULE_LINES, FUNCTION_LINES = 300, 60  # the hard limits; the aims are 250 and 40
 
 MODULES = sorted((CHECKOUT / "assistant").rglob("*.py"))

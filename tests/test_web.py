@@ -236,20 +236,6 @@ async def test_conversations_go_on(client: httpx2.AsyncClient, fake: FakeAssista
     ]  # fmt: skip
 
 
-def test_memory_of_conversations_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only the last messages of the latest conversations are kept."""
-    monkeypatch.setattr(chat, "CONVERSATIONS", 2)
-    kept = chat.Conversations()
-    for number in range(10):
-        kept.remember("long", str(number))
-    kept.remember("b", "x")
-    kept.remember("c", "y")
-    assert kept.history("long") == ()
-    for number in range(10):
-        kept.remember("c", str(number))
-    assert [turn.text for turn in kept.history("c")] == ["4", "5", "6", "7", "8", "9"]
-
-
 async def test_openapi_describes_the_chat(client: httpx2.AsyncClient) -> None:
     """The description holds examples in four languages, the stream's media type and the error's form."""
     operation = (await client.get("/openapi.json")).json()["paths"][CHAT]["post"]
@@ -299,7 +285,7 @@ async def test_page_stands_without_articles(tmp_path: Path) -> None:
 
 
 async def test_metrics_count_without_words(client: httpx2.AsyncClient) -> None:
-    """`/metrics` counts requests, answers by outcome and language, times and refusals; it holds no word of a message."""
+    """`/metrics` counts requests, answers by outcome and language, times, refusals; it holds no word of a message."""
     for language in ("zh-Hans", "ja", "es", "en"):
         await client.post(CHAT, json={"message": REPLIES[language][0]})
     await client.post(CHAT, json={"message": "secret-words"}, headers=STREAM)

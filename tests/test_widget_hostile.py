@@ -60,13 +60,12 @@ def test_strict_policy_is_kept(
     """Complaint 27: under a policy without inline code, eval or HTML from strings, the widget on another origin looks
     and works as anywhere, and the browser reports no violation."""
     server = start_server(fake)
-    page = visits.open(shop(stack, server, language, STRICT, accent="#8a2be2"))
-    page.evaluate(VIOLATIONS)
+    page = visits.open(shop(stack, server, language, STRICT, accent="#8a2be2"), script=VIOLATIONS)
     open_panel(page)
     exchange = ask(page, REPLIES[language][0])
     exchange.locator(".cite").first.click()
     expect(exchange.locator("details[open] mark")).to_have_text(answer(language).citations[0].quote)
-    assert page.locator("faq-assistant .send").evaluate("button => getComputedStyle(button).borderRadius") == "50%"
+    expect(page.locator("faq-assistant .send")).to_have_css("border-radius", "50%")
 
 
 def test_sandboxed_frame_works(
@@ -93,10 +92,7 @@ def test_blocked_storage_does_not_stop_it(
 ) -> None:
     """Complaint 30: with storage, cookies and clipboard blocked it asks, answers and goes on with the conversation;
     copying selects the answer instead and says so."""
-    page = visits.open(f"{start_server(fake)}/nothing")
-    visits.complaints.clear()
-    page.context.add_init_script(BLOCKED)
-    page.goto(page.url.replace("/nothing", f"/?language={language}"))
+    page = visits.open(f"{start_server(fake)}/?language={language}", script=BLOCKED)
     open_panel(page)
     exchange = ask(page, REPLIES[language][0])
     exchange.get_by_role("button", name=label("copy_answer", language)).click()

@@ -37,9 +37,11 @@ class Visits:
     complaints: list[str] = field(default_factory=list)
     contexts: list[BrowserContext] = field(default_factory=list)
 
-    def open(self, address: str, size: tuple[int, int] = (1280, 800), **options: Any) -> Page:
-        """A page in a browser profile of its own."""
+    def open(self, address: str, size: tuple[int, int] = (1280, 800), script: str = "", **options: Any) -> Page:
+        """A page in a browser profile of its own; `script` runs before each page's own."""
         context = self.browser.new_context(viewport={"width": size[0], "height": size[1]}, **options)
+        if script:
+            context.add_init_script(script)
         self.contexts.append(context)
         return self.open_in(context, address)
 

@@ -9,8 +9,8 @@ Never: works on more requests than the settings allow, longer than they allow, o
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
-from collections import OrderedDict
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import AsyncExitStack, aclosing, contextmanager
 from typing import Annotated, Any
@@ -19,9 +19,10 @@ from fastapi import APIRouter, Body, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from assistant.errors import AssistantError
+from assistant.errors import AssistantError, StoreUnavailable
 from assistant.records import Answer, Event, Turn
 from assistant.settings import Settings
+from assistant.store import Store
 from assistant.surfaces.backend import Backend
 from assistant.surfaces.guard import error_response
 from assistant.surfaces.metrics import Metrics
@@ -30,7 +31,7 @@ from assistant.surfaces.replies import BROKEN, Replies, Reply, identity
 from assistant.surfaces.stream import EventStream
 
 PATIENCE_S = 10.0  # a chat waits this long for an assistant that is still loading
-CONVERSATIONS, TURNS = 2000, 6  # kept in memory: the last questions of the latest conversations
+log = logging.getLogger("assistant.chat")
 QUESTIONS = {
     "zh": "Trainium额度最高能拿到多少？",
     "ja": "Trainiumクレジットは最大いくらですか？",
@@ -121,28 +122,9 @@ class Slots:
             self.taken -= 1
 
 
-class Conversations:
-    """The last user messages of the latest conversations, in memory only."""
-
-    def __init__(self) -> None:
-        self._turns: OrderedDict[str, tuple[Turn, ...]] = OrderedDict()
-
-    def history(self, conversation_id: str) -> tuple[Turn, ...]:
-        """Earlier turns, the oldest first."""
-        return self._turns.get(conversation_id, ())
-
-    def remember(self, conversation_id: str, message: str) -> None:
-        """Adds a message; the conversation unused for longest is forgotten where there are too many."""
-        self._turns[conversation_id] = (*self.history(conversation_id), Turn("user", message))[-TURNS:]
-        self._turns.move_to_end(conversation_id)
-        if len(self._turns) > CONVERSATIONS:
-            self._turns.popitem(last=False)
-
-
-def chat_router(backend: Backend, settings: Settings, replies: Replies, metrics: Metrics) -> APIRouter:
-    """The chat endpoint with its own slots and conversations."""
-    router = APIRouter()
-    slots, conversations = Slots(settings.concurrency), Conversations()
+def chat_router(backend: Backend, settings: Settings, store: Store, replies: Replies, metrics: Metrics) -> APIRouter:
+    """The route, with its own count of requests in work."""
+    router, slots = APIRouter(), Slots(settings.concurrency)
     codes = (400, 403, 413, 415, 422, 429, 503, 504)
     errors: dict[int | str, dict[str, Any]] = {code: {"model": ErrorBody} for code in codes}
     stream = {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "model": AnswerBody}
@@ -152,9 +134,9 @@ def chat_router(backend: Backend, settings: Settings, replies: Replies, metrics:
         held.enter_context(slots.take())
         assistant = await backend.soon(min(PATIENCE_S, settings.request_timeout_s))
         conversation = body.conversation_id or ""
-        history = conversations.history(conversation) if conversation else ()
+        history = await _history(store, conversation) if conversation else ()
         asked = assistant.ask(body.message, conversation, body.page_language or "", history)
-        return _remembered(_until(asked, deadline), conversations, body.message)
+        return _remembered(_until(asked, deadline), store, body.message)
 
     @router.post("/api/v1/chat", summary="Ask a question", response_model=AnswerBody, responses={200: stream, **errors})
     async def chat(request: Request, body: Annotated[ChatRequest, Body(openapi_examples=EXAMPLES)]) -> Response:
@@ -189,13 +171,20 @@ async def _until(events: AsyncIterator[Event], deadline: float) -> AsyncGenerato
             await close()
 
 
-async def _remembered(
-    events: AsyncGenerator[Event], conversations: Conversations, message: str
-) -> AsyncGenerator[Event]:
+async def _history(store: Store, conversation_id: str) -> tuple[Turn, ...]:
+    """The conversation so far; none where the store is out of reach: a reply without history beats no reply."""
+    try:
+        return await asyncio.to_thread(store.history, conversation_id)
+    except StoreUnavailable as error:
+        log.error("answered without history: %s", error)
+        return ()
+
+
+async def _remembered(events: AsyncGenerator[Event], store: Store, message: str) -> AsyncGenerator[Event]:
     async with aclosing(events) as open_events:
         async for event in open_events:
             if isinstance(event, Answer):
-                conversations.remember(event.conversation_id, message)
+                store.remember(message, event)
             yield event
 
 

@@ -24,10 +24,12 @@ from assistant.errors import AssistantError, InputError
 from assistant.language import normalise_code
 from assistant.settings import Settings
 from assistant.spelling import convert_chinese
+from assistant.store import MEMORY, Store
 from assistant.surfaces.articles import Shelf
 from assistant.surfaces.assets import assets_router
 from assistant.surfaces.backend import Answers, Backend, NotReady
 from assistant.surfaces.chat import Busy, ErrorBody, busy_response, chat_router
+from assistant.surfaces.feedback import feedback_router
 from assistant.surfaces.gate import SiteGate
 from assistant.surfaces.guard import BODY_LIMIT, Guard, JsonLines, error_response
 from assistant.surfaces.metrics import Metrics, metrics_router
@@ -44,16 +46,22 @@ NO_JSON = "the body is no valid JSON; see /openapi.json for its form"
 SENTENCES = {400: NO_JSON, 404: "there is nothing at this address", 405: "this address does not take that method"}
 
 
-def create_app(source: Answers | Callable[[], Answers], settings: Settings) -> FastAPI:
-    """The application; a `source` that builds the assistant runs in the background once the server has started."""
+def create_app(source: Answers | Callable[[], Answers], settings: Settings, store: Store | None = None) -> FastAPI:
+    """The application; a `source` that builds the assistant runs in the background once the server has started.
+
+    Args:
+        store: where conversations are kept, closed in the end; without one they live as long as the application.
+    """
     backend, wordings, metrics = Backend(source), Wordings(), Metrics()
     replies = Replies(metrics)
+    kept = store or Store(MEMORY, settings.retention_days)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         loading = asyncio.create_task(backend.load())
         yield
         loading.cancel()
+        await asyncio.to_thread(kept.close)
 
     app = FastAPI(
         title="Multilingual FAQ assistant",
@@ -65,7 +73,8 @@ def create_app(source: Answers | Callable[[], Answers], settings: Settings) -> F
         telemetry=TELEMETRY_OFF,  # type: ignore[arg-type]  # its logs would hold messages
     )
     app.add_middleware(Guard, gate=SiteGate(settings, metrics), count=metrics.count)
-    app.include_router(chat_router(backend, settings, replies, metrics))
+    app.include_router(chat_router(backend, settings, kept, replies, metrics))
+    app.include_router(feedback_router(kept))
     app.include_router(assets_router())
     app.include_router(metrics_router(metrics))
     app.state.replies = replies
@@ -126,7 +135,9 @@ def _samples(assistant: Answers, code: str) -> list[str]:
 def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     async def refused(_: Request, error: HTTPException) -> Response:
-        return error_response(error.status_code, SENTENCES.get(error.status_code) or str(error.detail), error.headers)
+        is_own = error.status_code == 404 and error.detail != "Not Found"
+        sentence = "" if is_own else SENTENCES.get(error.status_code, "")
+        return error_response(error.status_code, sentence or str(error.detail), error.headers)
 
     @app.exception_handler(RequestValidationError)
     async def malformed(_: Request, error: RequestValidationError) -> Response:
@@ -176,8 +187,10 @@ class Server(uvicorn.Server):
         handing_over.cancel()
 
 
-def serve(source: Callable[[], Answers], settings: Settings, announce: Callable[[str], None]) -> None:
-    """Listens until a signal ends it; `announce` gets the server's address once it takes requests.
+def serve(
+    source: Callable[[], Answers], settings: Settings, announce: Callable[[str], None], store: Store | None = None
+) -> None:
+    """Listens until a signal ends it; `announce` gets the server's address once it takes requests. `store`: see above.
 
     Raises:
         InputError: the address can't be listened on.
@@ -186,7 +199,7 @@ def serve(source: Callable[[], Answers], settings: Settings, announce: Callable[
     shown = f"[{settings.host}]" if ":" in settings.host else settings.host
     address = f"http://{shown}:{listener.getsockname()[1]}/"
     _log_as_json()
-    app = create_app(source, settings)
+    app = create_app(source, settings, store)
     config = uvicorn.Config(
         app,
         log_config=None,
