@@ -124,7 +124,7 @@ def test_articles_are_shown_in_full(language: str) -> None:
     source = next((CORPUS / language).glob("*.md")).read_text("utf-8")
     assert regex.findall(r'<h[2-4] id="([^"]+)"', article.html) == regex.findall(r"\{#([^}]+)\}", source)
     assert "{#" not in article.html
-    assert "<table>" in article.html
+    assert '<table tabindex="0">' in article.html
     assert article.questions
     assert article.revised == "2026-11-30"
 

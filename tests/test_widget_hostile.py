@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -17,9 +18,9 @@ from tests.widgets import SITE, STRICT, Line, Visits, ask, label, open_panel, se
 pytestmark = pytest.mark.browser
 LANGUAGES = ["zh-Hans", "ja", "es", "en", "ar"]
 PAYLOADS = (
-    "<img src=x onerror=\"document.title='broken in'\"><script>document.title='broken in'</script>"
-    "<svg/onload=\"document.title='broken in'\"><a href=\"javascript:document.title='broken in'\">x</a>"
-    "[y](javascript:document.title='broken in')"
+    "<img src=x onerror=\"document.title='hacked'\"><script>document.title='hacked'</script>"
+    "<svg/onload=\"document.title='hacked'\"><a href=\"javascript:document.title='hacked'\">x</a>"
+    "[y](javascript:document.title='hacked')"
 )
 BLOCKED = """
 for (const name of ['localStorage', 'sessionStorage']) {
@@ -108,11 +109,9 @@ def test_attacks_are_inert(
     """Markup from the visitor, from an article and from a model shows as text in the bubble, the streamed and the whole
     answer, the source and the options, also after a reload; nothing runs, no foreign link is made."""
     attack = answer(language, text=f"{REPLIES[language][1]}{PAYLOADS}[1]", suggestions=(PAYLOADS,))
-    source = citation(1, language, PAYLOADS, url="javascript:document.title='broken in'")
+    source = citation(1, language, PAYLOADS, url="javascript:document.title='hacked'")
     fake.limit = 2000
-    fake.scripted[PAYLOADS] = type(attack)(
-        **{name: getattr(attack, name) for name in attack.__slots__} | {"citations": (source,)}
-    )
+    fake.scripted[PAYLOADS] = replace(attack, citations=(source,))
     page = visits.open(f"{start_server(fake)}/?language={language}")
     title = page.title()
     open_panel(page)
@@ -213,7 +212,7 @@ def test_too_many_questions_are_told_when_to_go_on(
     visits: Visits, start_server: Callable[..., str], fake: FakeAssistant, language: str
 ) -> None:
     """Over the rate the visitor is told in their language when to go on, and the question stays in the box."""
-    page = visits.open(f"{start_server(fake, rate_per_client=2)}/?language={language}")
+    page = visits.open(f"{start_server(fake, rate_per_client=1)}/?language={language}")
     open_panel(page)
     ask(page, REPLIES[language][0])
     exchange = ask(page, "unknown")
@@ -255,16 +254,17 @@ def test_site_that_is_not_listed_gets_nothing(
     visits.complaints.clear()
 
 
-def tables(page: Page) -> object:
-    return page.locator("faq-assistant .panel").evaluate(
-        "panel => { const look = getComputedStyle(panel); return [look.fontSize, look.color, look.direction]; }"
+def look(page: Page) -> object:
+    return page.locator("faq-assistant .intro").evaluate(
+        """intro => { const look = getComputedStyle(intro);
+             return [look.fontSize, look.color, look.direction, look.letterSpacing, look.textTransform]; }"""
     )
 
 
 def test_host_styles_stay_outside(
     visits: Visits, start_server: Callable[..., str], fake: FakeAssistant, stack: ExitStack
 ) -> None:
-    """A page whose own styles are wild changes neither size, colour nor direction of the widget."""
+    """A page whose own styles are wild changes neither size, colour, direction nor letters of the widget."""
     server = start_server(fake)
     wild = "html{font-size:62.5%;color:red;direction:rtl}*{text-transform:uppercase!important;letter-spacing:9px}"
     plain = visits.open(shop(stack, server))
@@ -272,4 +272,4 @@ def test_host_styles_stay_outside(
     styled = visits.open(stack.enter_context(site({"/": html})))
     for page in (plain, styled):
         open_panel(page)
-    assert tables(plain) == tables(styled)
+    assert look(plain) == look(styled)

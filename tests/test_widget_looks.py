@@ -83,7 +83,7 @@ def test_axe_finds_nothing_in_any_state(
     page.locator(".cite").first.click()
     found["answered, abstained, source open"] = violations(page)
     page.get_by_role("button", name=label("unhelpful", language)).first.click()
-    expect(page.locator("form.comment")).to_be_visible()
+    expect(page.locator(".comment")).to_be_visible()
     found["feedback"] = violations(page)
     for name in ("related", "?", "!", "broken"):
         ask(page, name)
@@ -196,7 +196,7 @@ def test_reduced_motion_is_respected(visit: Callable[..., Page], fake: FakeAssis
     running = "document.querySelector('faq-assistant').shadowRoot.getAnimations().length"
     assert page.evaluate(running) == 0
     page.emulate_media(reduced_motion="no-preference")
-    assert page.evaluate(running) == 3
+    assert page.evaluate(running) >= 3
 
 
 def test_right_to_left_is_mirrored(visit: Callable[..., Page]) -> None:

@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 from assistant.wording import Wordings
 
 WORDINGS = Wordings()
+expect.set_options(timeout=15_000)  # two slow cores, several browsers
 STRICT = (
     "default-src 'none'; script-src {server}/widget.js {server}/assets/; connect-src {server}/api/; "
     "require-trusted-types-for 'script'; trusted-types 'none'; base-uri 'none'; form-action 'none'"
@@ -171,12 +172,13 @@ class Line:
         with suppress(OSError):
             while data := source.recv(65536):
                 seen += data if is_answer else b""
-                at = seen.find(self._cut_after) if is_answer and self._cut_after and not self.cuts else -1
+                begin = seen.find(b"text/event-stream")
+                at = seen.find(self._cut_after, begin) if begin >= 0 and self._cut_after and not self.cuts else -1
                 if at >= 0:
                     self.cuts += 1
                     target.sendall(data[: max(0, at + len(self._cut_after) - (len(seen) - len(data)))])
                     break
-                if self._drips and is_answer and b"text/event-stream" in seen:
+                if self._drips and begin >= 0:
                     for byte in data:
                         target.sendall(bytes([byte]))
                 else:

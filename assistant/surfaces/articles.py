@@ -98,8 +98,10 @@ def show_article(source: str, path: Path) -> ShownArticle:
 
 
 def _name_headings(tokens: Sequence[Token], entries: dict[int, Entry]) -> None:
-    """Gives each heading its anchor as id, and takes `{#…}` out of its words."""
+    """Gives each heading its anchor as id, and takes `{#…}` out of its words; a table, which may scroll, gets focus."""
     for at, token in enumerate(tokens):
+        if token.type == "table_open":
+            token.attrSet("tabindex", "0")
         if token.type != "heading_open" or token.level:
             continue
         closing, inline = tokens[at + 2], tokens[at + 1]
@@ -125,7 +127,7 @@ def _cleaner() -> nh3.Cleaner:
     headings = {tag: {"id"} for tag in ("h2", "h3", "h4")}
     return nh3.Cleaner(
         tags=TAGS | TABLE,
-        attributes={**headings, "a": {"href"}, "ol": {"start"}},
+        attributes={**headings, "a": {"href"}, "ol": {"start"}, "table": {"tabindex"}},
         url_schemes={"http", "https"},
         link_rel="noopener noreferrer",
     )

@@ -83,7 +83,7 @@ export class FaqAssistant extends HTMLElement {
       typed: (text) => (conversation.memory.draft = text),
     });
     this.panel.box.value = conversation.memory.draft;
-    root.append(this.panel.frame, ...(this.panel.isInline ? [] : [this.panel.launcher]));
+    root.append(this.panel.frame, ...(this.panel.isInline ? [] : [this.panel.corner]));
     for (const type of ["keydown", "keyup", "keypress"]) root.addEventListener(type, (event) => this.panel.keep(event));
   }
 

@@ -186,15 +186,14 @@ export class Exchange {
 
   #askWhy() {
     const box = make("textarea", { rows: 2, dir: "auto", maxLength: 1000, "aria-label": this.label("comment"), placeholder: this.label("comment") });
-    this.form = make("form.comment", {}, box, make("button.quiet", { type: "submit" }, this.label("comment_send")));
-    this.form.onsubmit = async (event) => {
-      event.preventDefault();
+    const onclick = async () => {
       const isSent = !box.value.trim() || (await this.ledger.rate(this, "down", box.value.trim()));
       this.#say(isSent ? "rated" : "not_rated");
       if (!isSent) return;
       this.form.remove();
       this.tools.children[2].focus();
     };
+    this.form = make("div.comment", {}, box, make("button.quiet", { type: "button", onclick }, this.label("comment_send")));
     this.tools.after(this.form);
     box.focus();
   }

@@ -50,6 +50,7 @@ export function fromHtml(html, cite) {
       const element = marker ? cite(marker[1]) : make(tag);
       for (const name of ["lang", "dir", "start"]) if (given[name]) element.setAttribute(name, given[name]);
       if (tag === "a" && !marker && isWeb(given.href)) Object.assign(element, { href: given.href, target: "_blank", rel: "noopener noreferrer" });
+      if (tag === "table") element.tabIndex = 0; // it may scroll
       parent.append(element);
       if (tag !== "br") open.push([marker ? document.createDocumentFragment() : element, tag]);
     }

@@ -22,18 +22,19 @@ export class Panel {
     this.live = make("div.unseen", { role: "log", "aria-live": "polite" });
     this.problem = make("p.problem", { id: "problem", role: "alert" });
     this.box = make("textarea", { rows: 1, dir: "auto", enterKeyHint: "send", "aria-describedby": "problem" });
-    this.sender = make("button.send", { type: "submit" });
-    this.form = make("form.ask", { noValidate: true }, make("div.box", {}, this.box, this.sender), this.problem);
+    // no form: a sandboxed frame may not be allowed to submit one
+    this.sender = button("send", () => this.#submit());
+    this.form = make("div.ask", {}, make("div.box", {}, this.box, this.sender), this.problem);
     this.person = button("person", () => act.person());
     this.again = button("again", () => act.again());
     this.frame = make(isInline ? "section.panel" : "dialog.panel", { "aria-labelledby": "title" },
-      make("header", {}, this.heading, isInline ? "" : this.closer),
+      make("div.head", {}, this.heading, isInline ? "" : this.closer),
       this.thread, this.live, this.form, make("div.foot", {}, this.person, this.again));
     this.caption = make("span");
     this.launcher = button("launcher", () => this.open(), icon(ICONS.chat), this.caption);
     this.launcher.setAttribute("aria-haspopup", "dialog");
     this.launcher.hidden = true; // until it has a name
-    this.form.onsubmit = (event) => this.#submit(event);
+    this.corner = make("aside", {}, this.launcher);
     this.box.oninput = () => this.typed();
     this.box.onkeydown = (event) => this.#pressed(event);
     this.frame.oncancel = (event) => (event.preventDefault(), this.close());
@@ -48,6 +49,7 @@ export class Panel {
     this.person.textContent = label("person");
     this.again.textContent = label("start_over");
     this.caption.textContent = label("open");
+    this.corner.setAttribute("aria-label", label("page_title"));
     this.box.placeholder = label("message_placeholder");
     this.closer.title = label("close");
     for (const [part, name] of [[this.closer, "close"], [this.box, "message_label"]]) part.setAttribute("aria-label", label(name));
@@ -107,7 +109,7 @@ export class Panel {
     const isComposing = event.isComposing || event.keyCode === 229; // Enter that chooses a word of an input method
     if (event.key !== "Enter" || event.shiftKey || isComposing) return;
     event.preventDefault();
-    this.form.requestSubmit();
+    this.#submit();
   }
 
   // Gives back a question that was not answered, unless something else stands there.
@@ -137,8 +139,7 @@ export class Panel {
     return !isLong;
   }
 
-  #submit(event) {
-    event.preventDefault();
+  #submit() {
     const text = this.box.value;
     if (!text.trim()) return this.act.stop();
     if (!this.typed()) return;
