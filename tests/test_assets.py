@@ -13,7 +13,7 @@ import pytest
 import regex
 
 from assistant.errors import SourceError
-from assistant.settings import Settings
+from assistant.settings import read_settings
 from assistant.surfaces.articles import Shelf, show_article
 from assistant.surfaces.assets import STATIC, load_assets
 from assistant.surfaces.web import create_app
@@ -25,7 +25,7 @@ LIMIT = 15 * 1024
 
 @pytest.fixture
 async def client() -> AsyncIterator[httpx2.AsyncClient]:
-    transport = httpx2.ASGITransport(create_app(FakeAssistant(), Settings(corpus=CORPUS)))
+    transport = httpx2.ASGITransport(create_app(FakeAssistant(), read_settings(corpus=CORPUS)))
     async with httpx2.AsyncClient(transport=transport, base_url="http://test", headers={"Accept-Encoding": ""}) as one:
         yield one
 

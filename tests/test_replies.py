@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from assistant.settings import Settings
+from assistant.settings import Settings, read_settings
 from assistant.surfaces import replies
 from assistant.surfaces.web import create_app
 from tests.fakes import REPLIES, FakeAssistant
@@ -107,7 +107,7 @@ async def test_nobody_comes_back(fake: FakeAssistant, monkeypatch: pytest.Monkey
 async def test_memory_is_bounded(fake: FakeAssistant, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only the latest replies are kept."""
     monkeypatch.setattr(replies, "KEPT", 3)
-    app = create_app(fake, Settings())
+    app = create_app(fake, read_settings())
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://test") as client:
         for number in range(20):
             await client.post(CHAT, json={"message": "a", "request_id": f"{number:016}"})
@@ -117,7 +117,7 @@ async def test_memory_is_bounded(fake: FakeAssistant, monkeypatch: pytest.Monkey
 SERVER = """
 import asyncio, sys, threading, time
 from pathlib import Path
-from assistant.settings import Settings
+from assistant.settings import Settings, read_settings
 from assistant.surfaces import web
 from tests.fakes import FakeAssistant
 web.FINISH_S = float(sys.argv[1])

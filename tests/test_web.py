@@ -18,7 +18,7 @@ import pytest
 import regex
 
 from assistant.errors import IndexUnavailable
-from assistant.settings import Settings
+from assistant.settings import Settings, read_settings
 from assistant.surfaces import backend, chat, stream
 from assistant.surfaces.guard import JsonLines
 from assistant.surfaces.page import preferred_language
@@ -306,7 +306,7 @@ async def test_metrics_count_without_words(client: httpx2.AsyncClient) -> None:
 
 async def test_metrics_are_not_public(fake: FakeAssistant) -> None:
     """A client from the internet does not see the numbers."""
-    transport = httpx2.ASGITransport(create_app(fake, Settings()), client=("93.184.216.34", 1))
+    transport = httpx2.ASGITransport(create_app(fake, read_settings()), client=("93.184.216.34", 1))
     async with httpx2.AsyncClient(transport=transport, base_url="http://test") as client:
         assert (await client.get("/metrics")).status_code == 404
 

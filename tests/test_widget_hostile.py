@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from assistant.settings import Settings
+from assistant.settings import read_settings
 from tests.conftest import running
 from tests.fakes import REPLIES, FakeAssistant, answer, citation
 from tests.widgets import SITE, STRICT, Line, Visits, ask, label, open_panel, send, shown, site, tag
@@ -178,7 +178,7 @@ def test_characters_may_arrive_in_pieces(
 @pytest.mark.parametrize("language", ["es", "ja"])
 def test_server_killed_and_back(visits: Visits, stack: ExitStack, language: str) -> None:
     """A question under way when the server goes away is answered once it is back; meanwhile the widget says so."""
-    fake, settings = FakeAssistant(), Settings()
+    fake, settings = FakeAssistant(), read_settings()
     with ExitStack() as first:
         server = first.enter_context(running(fake, settings))
         page = visits.open(f"{server}/?language={language}")

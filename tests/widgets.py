@@ -21,7 +21,7 @@ STRICT = (
     "default-src 'none'; script-src {server}/widget.js {server}/assets/; connect-src {server}/api/; "
     "require-trusted-types-for 'script'; trusted-types 'none'; base-uri 'none'; form-action 'none'"
 )
-SITE = '<!doctype html><html lang="{language}"><title>A shop</title><body><h1>A shop</h1>{body}</body></html>'
+SITE = '<!doctype html><html lang="{language}"><title>A shop</title><body><header><h1>A shop</h1></header>{body}</body></html>'
 
 
 def label(name: str, language: str = "en") -> str:

@@ -18,7 +18,7 @@ export class Panel {
     this.samples = make("ul.options");
     this.welcome = make("div.welcome", {}, this.intro, this.samples);
     this.log = make("div.log");
-    this.thread = make("div.thread", { tabIndex: 0, role: "region", "aria-labelledby": "title" }, this.welcome, this.log);
+    this.thread = make("div.thread", { tabIndex: 0, role: "group", "aria-labelledby": "title" }, this.welcome, this.log);
     this.live = make("div.unseen", { role: "log", "aria-live": "polite" });
     this.problem = make("p.problem", { id: "problem", role: "alert" });
     this.box = make("textarea", { rows: 1, dir: "auto", enterKeyHint: "send", "aria-describedby": "problem" });
