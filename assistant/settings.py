@@ -3,12 +3,27 @@
 In: variables with the prefix ASSISTANT_. Out: one Settings. Never: a module-level instance.
 """
 
+import re
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import AnyHttpUrl, Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import AfterValidator, AnyHttpUrl, Field, SecretStr, StringConstraints, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from assistant.errors import InputError
+
+SITE = re.compile(r"null|https?://((\*\.)?[a-zA-Z0-9.-]+|\[[0-9a-fA-F:]+\])(:([0-9]{1,5}|\*))?")
+
+
+def _check_origin(origin: str) -> str:
+    """A page's address without a path; `*.` is any subdomain, `:*` any port, `null` a sandboxed frame."""
+    if not SITE.fullmatch(origin):
+        raise ValueError(f"{origin} is no site's address; write one without a path, such as https://shop.example.com")
+    return origin
+
+
+Origin = Annotated[str, AfterValidator(_check_origin)]
+SiteKey = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 
 
 class Settings(BaseSettings):
@@ -48,6 +63,14 @@ class Settings(BaseSettings):
     file_limit_mb: int = Field(10, ge=1, le=1000, description="largest article file accepted, in megabytes")
     request_timeout_s: float = Field(15.0, gt=0, le=600, description="longest time one request may take, in seconds")
     concurrency: int = Field(32, ge=1, le=10_000, description="requests worked on or waiting at once; more get 503")
+    sites: dict[SiteKey, tuple[Origin, ...]] = Field(
+        {}, description="JSON: each site's public key and the addresses whose pages may use it; see Your own site"
+    )
+    rate_per_client: int = Field(60, ge=1, le=1_000_000, description="requests a minute from one client; more get 429")
+    rate_per_site: int = Field(3000, ge=1, le=10_000_000, description="requests a minute with one site's key")
+    trusted_proxies: str = Field(
+        "127.0.0.1", description="addresses of proxies, with commas, whose `X-Forwarded-For` names the client"
+    )
 
 
 def read_settings(**overrides: object) -> Settings:
@@ -62,3 +85,5 @@ def read_settings(**overrides: object) -> Settings:
         first = error.errors()[0]
         name = "ASSISTANT_" + "_".join(str(part) for part in first["loc"][:1]).upper()
         raise InputError(f"{name} can't be used: {first['msg']}") from None
+    except SettingsError:
+        raise InputError('ASSISTANT_SITES must be JSON such as {"shop": ["https://shop.example.com"]}') from None

@@ -23,6 +23,7 @@ PLACEHOLDERS = {
     "too_long": {"limit"},
     "person": {"address"},
     "offer": {"address"},
+    "too_many": {"time"},
 }
 LANGUAGE = "{language}"  # where a pattern of `answer_in` and `in_language` holds a language's name
 
@@ -54,6 +55,45 @@ class Interface(BaseModel):
 
 
 Phrases = Annotated[list[Text], Field(min_length=1)]
+
+
+class WidgetLabels(BaseModel):
+    """Labels of the chat widget and of the help page that shows it, besides those of `Interface`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    open: Text
+    close: Text
+    copy_answer: Text
+    copy_failed: Text
+    helpful: Text
+    unhelpful: Text
+    comment: Text
+    comment_send: Text
+    rated: Text
+    not_rated: Text
+    start_over: Text
+    person: Text
+    stop: Text
+    stopped: Text
+    waiting: Text
+    remove: Text
+    reconnecting: Text
+    offline: Text
+    too_many: Text
+    you: Text
+    assistant: Text
+    read_article: Text
+    new_tab: Text
+    help_title: Text
+    articles: Text
+    contents: Text
+    popular: Text
+    embed_title: Text
+    embed_intro: Text
+    embed_key: Text
+    copy_tag: Text
+    skip: Text
 
 
 class Hears(BaseModel):
@@ -117,6 +157,7 @@ class Wording(BaseModel):
     offer: Text
     interface: Interface
     hears: Hears
+    widget: WidgetLabels
 
     @model_validator(mode="after")
     def _placeholders(self) -> Wording:
@@ -132,7 +173,7 @@ class Wording(BaseModel):
         return self
 
     def _texts(self) -> Iterator[tuple[str, str]]:
-        for model in (self, self.interface):
+        for model in (self, self.interface, self.widget):
             yield from ((name, text) for name, text in model if isinstance(text, str))
 
 

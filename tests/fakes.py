@@ -43,13 +43,14 @@ def answer(language: str = "en", outcome: Outcome = "answered", text: str = "", 
 
 @dataclass
 class FakeAssistant:
-    """Answers what REPLIES holds and abstains from the rest; some words make it misbehave.
+    """Answers what REPLIES or `scripted` holds and abstains from the rest; some words make it misbehave.
 
     `related` gives that outcome, `slow` waits until `go` is set, `broken` raises an unexpected error that repeats the
     message; once the first sentence is out, `unavailable` raises IndexUnavailable and `pause` waits for `resumed`.
     """
 
     limit: int = 200
+    scripted: dict[str, Answer] = field(default_factory=dict)
     go: asyncio.Event = field(default_factory=asyncio.Event)
     resumed: threading.Event = field(default_factory=threading.Event)
     began: asyncio.Event = field(default_factory=asyncio.Event)
@@ -75,7 +76,9 @@ class FakeAssistant:
             raise RuntimeError(text)
         found = replace(self._reply(text, conversation_id or "c-new", page_language), id=f"a{len(self.asked)}")
         yield Progress("retrieve")
-        if found.citations:
+        if text in self.scripted:
+            yield Spoken(found.text, found.citations)
+        elif found.citations:
             _, first, second = REPLIES[found.language]
             yield Spoken(f"{first.rstrip()}[1]", found.citations[:1])
             if "unavailable" in text:
@@ -91,6 +94,8 @@ class FakeAssistant:
         return [REPLIES[language][0]][:count] if language in REPLIES else []
 
     def _reply(self, text: str, conversation_id: str, page_language: str) -> Answer:
+        if text in self.scripted:
+            return replace(self.scripted[text], conversation_id=conversation_id)
         for language, (question, *_) in REPLIES.items():
             if text.startswith(question):
                 return answer(language, conversation_id=conversation_id)

@@ -37,6 +37,8 @@ SEAMS = {
     "fastapi": {"surfaces", "cli"},
     "starlette": {"surfaces", "cli"},
     "uvicorn": {"surfaces", "cli"},
+    "prometheus_client": {"surfaces"},
+    "brotli": {"surfaces"},
     "typer": {"cli"},
     "torch": set(),
     "transformers": set(),

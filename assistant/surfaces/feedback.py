@@ -35,6 +35,9 @@ class FeedbackRequest(BaseModel):
     client: str = Field(
         "", pattern=r"^[\x21-\x7e]{0,128}$", description="names who says so; the same client's last value counts"
     )
+    conversation_id: str = Field(
+        "", pattern=r"^[\x21-\x7e]{0,128}$", description="where it was said; stands in for a missing `client`"
+    )
     comment: str = Field("", max_length=2000)
 
 
@@ -58,7 +61,9 @@ def feedback_router(store: Store, desk: Desk, courier: Courier | None = None) ->
     )
     async def give_feedback(body: Annotated[FeedbackRequest, Body(openapi_examples=EXAMPLES)]) -> FeedbackBody:
         comment = "".join(sign for sign in body.comment if sign.isprintable() or sign == "\n")
-        found = await asyncio.to_thread(store.add_feedback, body.answer_id, body.client, body.value, comment)
+        found = await asyncio.to_thread(
+            store.add_feedback, body.answer_id, body.client or body.conversation_id, body.value, comment
+        )
         if found is None:
             raise HTTPException(404, "there is no such answer; it may have expired")
         if body.value == "up" or not (desk.address or courier):
