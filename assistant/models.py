@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+import regex
 from numpy.typing import NDArray
 
 from assistant.adapter import read_adapter
@@ -26,6 +27,7 @@ from assistant.weights import FORMAT, GRAPH, NAME, PIECES, PROMPTS, Report, buil
 
 BUNDLED = "bundled"
 BEGIN, END = 0, 2
+SAYING = regex.compile(r"[\p{L}\p{N}\p{Sc}%％]")  # a token that says something; of punctuation only `%` does
 
 Vectors = NDArray[np.float32]
 
@@ -38,14 +40,22 @@ class Embedding:
         vector: float32 [d], unit length.
         tokens: float32 [n, t], the projected last hidden state of each token, of about unit length (they are compared
             relative to a mean, which is taken before their length matters); None where the model can't give it.
-        rarity: float32 [n], minus the log-probability of each token in the tokenizer's unigram model; 0 if unknown.
         pieces: the n tokens as the tokenizer writes them ("▁" begins a word).
     """
 
     vector: Vectors
     tokens: Vectors | None
-    rarity: Vectors
     pieces: tuple[str, ...]
+
+    def said(self, start: int = 0) -> Vectors:
+        """The token vectors to compare, [m, t]: those from `start` on that say something, since question marks match
+        each other whatever is asked; all where none does; the text's own vector where the model gives no others."""
+        if self.tokens is None or not len(self.tokens):
+            return self.vector[None]
+        if len(self.pieces) != len(self.tokens):
+            return self.tokens
+        chosen = [at for at in range(start, len(self.pieces)) if SAYING.search(self.pieces[at])]
+        return self.tokens[chosen] if chosen else self.tokens[start:]
 
 
 class Embedder(Protocol):
@@ -133,7 +143,6 @@ class BundledEmbedder:
         return Embedding(
             vector=unit_rows(states[0].mean(axis=0)),
             tokens=np.asarray(tokens[0][skipped:-1], np.float32),
-            rarity=np.array([-self._tokenizer.get_score(piece) for piece in own], np.float32),
             pieces=tuple(self._tokenizer.id_to_piece(piece) for piece in own),
         )
 
@@ -183,7 +192,7 @@ class HuggingFaceEmbedder:
         if not texts:
             return []
         vectors = unit_rows(np.array(runner.embed_documents([clean(text) for text in texts]), np.float32))
-        return [Embedding(vector, None, np.zeros(0, np.float32), ()) for vector in vectors]
+        return [Embedding(vector, None, ()) for vector in vectors]
 
 
 def load_embedder(setting: str, home: Path, report: Report | None = None) -> Embedder:

@@ -24,7 +24,7 @@ from assistant.calibration import Calibration
 from assistant.index import FamilyTokens, Index, Snapshot
 from assistant.models import Embedder, unit_rows
 from assistant.records import Hit, Outcome, Passage, Question
-from assistant.topics import Resemblance, Topics, tokens_of
+from assistant.topics import Resemblance, Topics
 from assistant.wording import Wordings
 
 Array = NDArray[np.float32]
@@ -33,6 +33,7 @@ FAMILIES = 20  # families rescored token by token, by the first stage's order
 EXTRA = 6  # more of them that only Chroma found
 ASKED = 8  # the best families whose own questions are compared with the one asked
 SHORT_TOKENS = 3
+IN_SHORT = ("body", "asked", "low", "balance", "elsewhere")  # say something else in a question of a word or two
 COARSE_WEIGHT = 15.0  # of the question's direction, on the scale of the learned weights
 
 
@@ -98,7 +99,7 @@ class Retriever:
         snapshot = self.index.snapshot()
         written = question.written or question.language
         embedding = self.embedder.embed_queries([question.text])[0]
-        tokens = self.topics.centre(tokens_of(embedding), written)
+        tokens = self.topics.centre(embedding.said(), written)
         if not snapshot.rows or not len(tokens):
             return Candidates(snapshot, (), {})
         views = self.index.near(embedding.vector, NEAREST) if self.index.asks_store else []
@@ -175,7 +176,7 @@ class Retriever:
         near = self.index.family_tokens(snapshot, [family.name for family in families[:ASKED]])
         forth, back = _asked(tokens, list(near.values()))
         elsewhere = self.topics.elsewhere & ~np.isin(self.topics.names, list(snapshot.covered))
-        return {
+        signals = {
             "elsewhere": float(topics.one_way[elsewhere].max()),
             "usual": float(topics.one_way[~elsewhere].max()),
             "elsewhere_both": float(topics.both_ways[elsewhere].max()),
@@ -189,8 +190,9 @@ class Retriever:
             "lead": scores[0] - (scores[1] if len(scores) > 1 else 0.0),
             "lead_five": scores[0] - float(np.mean(scores[:5])),
             "length": math.log(len(tokens)),
-            "short": math.exp((1 - len(tokens)) / SHORT_TOKENS),
+            "short": (short := math.exp((1 - len(tokens)) / SHORT_TOKENS)),
         } | _fit(tokens, near[families[0].name])
+        return signals | {f"short_{name}": short * signals[name] for name in IN_SHORT}
 
     def _shown(self, snapshot: Snapshot, name: str, language: str) -> Passage:
         """The sibling in the asker's language, else in the first of its declared chain, else any."""

@@ -34,15 +34,9 @@ SHARPNESS = 40.0  # of the softmax over topics: the expansion is the best topic,
 EXAMPLES = 2  # of each of them and each language, by sentence vector
 FAR = -1.0
 BATCH = 256
-FORMAT = 2  # of the kept arrays
+FORMAT = 3  # of the kept arrays
 Array = NDArray[np.float32]
 Report = Callable[[str, float], None]
-
-
-def tokens_of(embedding: Embedding) -> Array:
-    """Token vectors [n, d]; a model that gives none has its one sentence vector stand for them."""
-    has_tokens = embedding.tokens is not None and len(embedding.tokens)
-    return embedding.tokens if has_tokens else embedding.vector[None]  # type: ignore[return-value]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -197,9 +191,9 @@ def _embed(rows: Sequence[tuple[str, str, str, str]], embedder: Embedder, report
     means = {}
     for code in dict.fromkeys(languages):
         own = [embedding for embedding, language in zip(embeddings, languages, strict=True) if language == code]
-        means[code] = np.concatenate([tokens_of(embedding) for embedding in own]).mean(axis=0)
+        means[code] = np.concatenate([embedding.said() for embedding in own]).mean(axis=0)
     means[""] = np.mean(list(means.values()), axis=0)
-    centred = [unit_rows(tokens_of(one) - means[code]) for one, code in zip(embeddings, languages, strict=True)]
+    centred = [unit_rows(one.said() - means[code]) for one, code in zip(embeddings, languages, strict=True)]
     vectors = unit_rows(np.stack([one.sum(axis=0) for one in centred]))
     topics = {topic: number for number, topic in enumerate(dict.fromkeys(row[1] for row in rows))}
     groups = {key: number for number, key in enumerate(dict.fromkeys(row[1:3] for row in rows))}
