@@ -55,7 +55,7 @@ def read_adapter(file: Path = FILE) -> Adapter:
     """
     try:
         identity = sha256(file.read_bytes()).hexdigest()[:8]
-        with np.load(file, allow_pickle=False) as stored:
+        with file.open("rb") as opened, np.load(opened, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
     except (OSError, ValueError, EOFError, BadZipFile):
         raise ModelError(f"{file}: can't be read; reinstall the assistant") from None

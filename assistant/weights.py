@@ -40,7 +40,7 @@ from assistant.errors import ModelError
 from assistant.graph import write_graph
 
 NAME = "multilingual-e5-small"
-FORMAT = 2  # raised whenever the folder's content changes: an older folder is then built anew
+FORMAT = 3  # raised whenever the folder's content changes: an older folder is then built anew
 PROMPTS = {"query": "query: ", "passage": "passage: "}
 GRAPH, PIECES, MANIFEST = "onnx/model_int8.onnx", "onnx/pieces.model", "model.json"
 

@@ -91,7 +91,7 @@ def test_changed_requirements_are_installed(clone: Path) -> None:
 def test_setup_includes_serving(clone: Path) -> None:
     """After `make setup`, which installs all extras, `make run` installs nothing."""
     make(clone, "setup")
-    assert told(clone)[0].endswith("-e .[huggingface,evals,dev]")
+    assert told(clone)[0].endswith("-e .[huggingface,postgres,evals,dev]")
     make(clone, "run")
     assert told(clone) == ["assistant ingest corpus port=", "assistant serve port="]
 

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from assistant.adapter import read_adapter
 from assistant.errors import ModelError
+from assistant.graph import int8_peak
 from assistant.models import (
     BundledEmbedder,
     Embedder,
@@ -79,23 +81,25 @@ def full_model() -> Any:
 
 
 def test_vectors_agree_with_full_precision(embedder: BundledEmbedder, full_model: Any) -> None:
-    """Each text's vector is within cosine .99 of the float32 model's, and .996 on average, under both prompts."""
+    """Each text's vector is near the float32 model's, under both prompts; nearer where the processor has all 8 bits."""
     cosines = []
     for prompt, found in (("query", embedder.embed_queries(TEXTS)), ("passage", embedder.embed_passages(TEXTS))):
         expected = full_model.encode(TEXTS, prompt_name=prompt, normalize_embeddings=True)
         cosines += [float(mine.vector @ other) for mine, other in zip(found, expected, strict=True)]
-    assert min(cosines) >= 0.99
-    assert np.mean(cosines) >= 0.996
+    least, mean = (0.97, 0.985) if int8_peak() == 127 else (0.96, 0.975)
+    assert min(cosines) >= least
+    assert np.mean(cosines) >= mean
 
 
 def test_token_vectors_agree_with_full_precision(embedder: BundledEmbedder, full_model: Any) -> None:
-    """Token vectors are the full model's last hidden states without prompt and special tokens, at unit length."""
+    """Token vectors are the full model's last hidden states, at unit length, projected, without prompt and special
+    tokens."""
     for text, mine in zip(TEXTS, embedder.embed_queries(TEXTS), strict=True):
         states = full_model.encode(PROMPTS["query"] + text, output_value="token_embeddings", prompt="").cpu().numpy()
-        expected = unit_rows(states[4:-1])
+        expected = unit_rows(unit_rows(states[4:-1]) @ read_adapter().projection)
         assert mine.tokens is not None
         assert mine.tokens.shape == expected.shape
-        assert float((mine.tokens * expected).sum(axis=1).mean()) > 0.98
+        assert float((unit_rows(mine.tokens) * expected).sum(axis=1).mean()) > (0.97 if int8_peak() == 127 else 0.95)
 
 
 def test_full_model_is_complete(full_model: Any) -> None:
@@ -112,16 +116,23 @@ def test_token_ids_agree(text: str, embedder: BundledEmbedder, full_model: Any) 
 
 
 def test_embedding_describes_its_tokens(embedder: BundledEmbedder) -> None:
-    """Pieces, rarities and token vectors run in parallel, prompt left out, and a rare word has the higher rarity."""
+    """Pieces and token vectors run in parallel, prompt left out; vectors are single precision."""
     (found,) = embedder.embed_passages(["the refund"])
     assert found.pieces == ("▁the", "▁ref", "und") or "".join(found.pieces) == "▁the▁refund"
     assert found.tokens is not None
-    assert found.tokens.shape == (len(found.pieces), 384)
-    assert found.rarity.shape == (len(found.pieces),)
-    assert found.rarity[0] < found.rarity[1]
-    assert found.vector.dtype == found.tokens.dtype == found.rarity.dtype == np.float32
-    np.testing.assert_allclose(np.linalg.norm(found.tokens, axis=1), 1, atol=1e-5)
+    assert found.tokens.shape == (len(found.pieces), read_adapter().projection.shape[1])
+    assert found.vector.dtype == found.tokens.dtype == np.float32
     np.testing.assert_allclose(np.linalg.norm(found.vector), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize("text", ["¿requisitos?", "资格？", "いくら？", "how much?"], ids=["es", "zh", "ja", "en"])
+def test_punctuation_is_not_compared(text: str, embedder: BundledEmbedder) -> None:
+    """Question marks colour their neighbours but are no tokens to compare: they would match every question."""
+    (found,) = embedder.embed_queries([text])
+    telling = [piece for piece in found.pieces if any(sign.isalnum() for sign in piece)]
+    assert len(found.said()) == len(telling) < len(found.pieces)
+    (mute,) = embedder.embed_queries(["？！…"])
+    assert len(mute.said()) == len(mute.pieces) > 0
 
 
 def test_batches_equal_singles(embedder: BundledEmbedder) -> None:
@@ -138,7 +149,7 @@ def test_empty_text_has_a_vector_and_no_tokens(text: str, embedder: BundledEmbed
     """A text with nothing in it gets the prompt's unit vector and zero tokens."""
     (found,) = embedder.embed_queries([text])
     assert found.tokens is not None
-    assert (found.tokens.shape, found.rarity.shape, found.pieces) == ((0, 384), (0,), ())
+    assert (len(found.tokens), found.pieces) == (0, ())
     assert float(np.linalg.norm(found.vector)) == pytest.approx(1)
 
 
@@ -207,7 +218,7 @@ def test_hugging_face_folder_gives_the_same_vectors(embedder: BundledEmbedder, t
         (embedder.embed_passages, other.embed_passages),
     ):
         for left, right in zip(mine(TEXTS[:4]), theirs(TEXTS[:4]), strict=True):
-            assert float(left.vector @ right.vector) > 0.99
+            assert float(left.vector @ right.vector) > (0.98 if int8_peak() == 127 else 0.96)
             assert right.tokens is None
     assert other.embed_queries([]) == []
 

