@@ -84,7 +84,7 @@ def test_topics_are_embedded_once_a_model(tmp_path: Path) -> None:
 def test_a_topic_that_the_articles_treat_stops_competing(
     real_assistant: Assistant, tmp_path: Path, title: str, question: str, language: str
 ) -> None:
-    """Where the articles answer a refund question they are quoted, though articles elsewhere often leave refunds out."""
+    """Where the articles answer a refund question they are quoted, though others leave refunds out."""
     shop = tmp_path / "corpus" / language / "shop.md"
     shop.parent.mkdir(parents=True)
     head = f"---\ntitle: {title}\nlanguage: {language}\n---\n## FAQ {{#faq}}\n"
