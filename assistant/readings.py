@@ -1,0 +1,160 @@
+"""A text read closely: its tokens, what it denies, restricts, bounds and compares, its figures and names.
+
+In: a text with its language and embedding. Out: a Reading. Never: compares two texts; `claims` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from decimal import Decimal
+
+import numpy as np
+import regex
+from numpy.typing import NDArray
+
+from assistant.figures import Figure, find_figures
+from assistant.language import ADDRESS, LATIN_RUN, script_of
+from assistant.models import Embedding
+from assistant.numerals import as_digits, implied_values
+from assistant.senses import Language, Mention, fold, find_mentions
+from assistant.spelling import fold_accents, fold_han
+
+CLAUSE_END = regex.compile(r"[,;:.!?…()\[\]{}«»“”\"،؛؟۔。।！？；：，、（）「」『』—–](?!\d)|\n")
+REACH = 14  # tokens that a denial reaches at most
+NUMBER_AND_UNIT = regex.compile(r"(\p{Nd}[\p{Nd}.,]*)[\s\p{Pd}]{0,2}$")
+Array = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """One text.
+
+    Args:
+        tokens: vectors relative to their language's mean, unit rows, [n, d].
+        pieces: the tokens folded to letters; weights: how much each says, [n].
+        spans: where each stands in the folded text.
+        denials: for each denial, the tokens that it reaches.
+        mentions: terms by name.
+        figures, implied: written or spelled; said by words such as `twice`.
+        measures: (value, unit of time) pairs.
+        names: folded words that keep their form in every language.
+    """
+
+    language: str
+    folded: str
+    tokens: Array
+    pieces: tuple[str, ...]
+    weights: Array
+    spans: tuple[tuple[int, int], ...]
+    denials: tuple[frozenset[int], ...]
+    mentions: dict[str, tuple[int, ...]]
+    figures: frozenset[Figure]
+    implied: frozenset[Decimal]
+    measures: frozenset[tuple[Decimal, str]]
+    names: frozenset[str]
+
+    @property
+    def denied(self) -> frozenset[int]:
+        """Tokens in the reach of an odd number of denials."""
+        reached: list[int] = [token for denial in self.denials for token in denial]
+        return frozenset(token for token in reached if reached.count(token) % 2)
+
+
+def read(
+    text: str, language: Language, code: str, embedding: Embedding, mean: Array, names: Collection[str] = ()
+) -> Reading:
+    """The reading of a text; `mean` is the language's mean token vector, `names` known ones in lower case."""
+    folded = fold(text)
+    rows = embedding.tokens if embedding.tokens is not None else embedding.vector[None]
+    centred = rows - mean
+    tokens = centred / np.maximum(np.linalg.norm(centred, axis=1, keepdims=True), 1e-9)
+    pieces = tuple(fold(piece.replace("▁", "")) for piece in embedding.pieces) or ("",) * len(rows)
+    spans = _spans(folded, pieces)
+    found = list(find_mentions(folded, language))
+    digits = as_digits(text, code)
+    mentions: dict[str, list[int]] = {}
+    for mention in found:
+        for name in mention.names:
+            mentions.setdefault(name, []).append(mention.start)
+    weights = np.where([any(c.isalpha() for c in piece) for piece in pieces], embedding.rarity, 0.0)
+    return Reading(
+        language=code,
+        folded=folded,
+        tokens=np.asarray(tokens, np.float32),
+        pieces=tuple(fold_han(fold_accents(piece)) for piece in pieces),
+        weights=np.asarray(weights, np.float32),
+        spans=spans,
+        denials=_denials(folded, found, spans),
+        mentions={name: tuple(places) for name, places in mentions.items()},
+        figures=find_figures(digits),
+        implied=frozenset(map(Decimal, implied_values(text, language))),
+        measures=_measures(digits, language),
+        names=_names(text, language, code, names),
+    )
+
+
+def _spans(folded: str, pieces: tuple[str, ...]) -> tuple[tuple[int, int], ...]:
+    spans, at = [], 0
+    for piece in pieces:
+        start = folded.find(piece, at, at + len(piece) + 12) if piece else at
+        start = at if start < 0 else start
+        at = start + len(piece)
+        spans.append((start, at))
+    return tuple(spans)
+
+
+def _denials(
+    folded: str, found: list[Mention], spans: tuple[tuple[int, int], ...]
+) -> tuple[frozenset[int], ...]:
+    """The tokens that each denial reaches: to the next mark or turn, forward or backward."""
+    ends = [match.start() for match in CLAUSE_END.finditer(folded)]
+    ends += [mention.start for mention in found if "turn" in mention.names]
+    reached = []
+    for mention in found:
+        if "next" in mention.names:
+            stop = min((end for end in ends if end >= mention.end), default=len(folded))
+            inside = [n for n, (start, end) in enumerate(spans) if start >= mention.end and end <= stop][:REACH]
+        elif "last" in mention.names:
+            begin = max((end for end in ends if end < mention.start), default=0)
+            inside = [n for n, (start, end) in enumerate(spans) if start >= begin and end <= mention.start][-REACH:]
+        else:
+            continue
+        reached.append(frozenset(inside))
+    return tuple(reached)
+
+
+def _measures(digits: str, language: Language) -> frozenset[tuple[Decimal, str]]:
+    """Figures with the unit of time right behind them: (90, day)."""
+    pairs = set()
+    for mention in find_mentions(digits, language):
+        for name in mention.names:
+            before = NUMBER_AND_UNIT.search(digits[: mention.start])
+            inside = regex.match(r"\p{Nd}+", digits[mention.start : mention.end])
+            written = inside.group() if inside else before.group(1) if before else ""
+            if name.startswith("unit ") and written:
+                pairs |= {(figure.value, name) for figure in find_figures(written)}
+    return frozenset(pairs)
+
+
+def _names(text: str, language: Language, code: str, known: Collection[str]) -> frozenset[str]:
+    """Names and addresses: in Latin script by their capitals, in other scripts every Latin word."""
+    names = {address.lower().rstrip(".,;") for address in ADDRESS.findall(text)}
+    foreign = script_of(code) != "Latn"
+    begins = True
+    for found in LATIN_RUN.finditer(text):
+        word = found.group().rstrip("._-/")
+        begins = begins or bool(regex.search(r"[.!?:]\s*[\"«“(]*$", text[: found.start()]))
+        capital = word[:1].isupper() and not begins and not language.capitalises_nouns
+        special = any(letter.isupper() for letter in word[1:]) or "." in word
+        is_name = foreign or capital or special or word.lower() in known
+        if is_name and any(letter.isalpha() for letter in word) and not regex.fullmatch(r"[\d.,]+[kKMB]?", word):
+            names.add(stem(word))
+        begins = False
+    return frozenset(names)
+
+
+def stem(word: str) -> str:
+    """A name without its plural or genitive ending: GPUs, Amazon's."""
+    folded = fold_accents(word)
+    return folded.removesuffix("'s").removesuffix("s") if len(folded) > 3 else folded
