@@ -11,16 +11,19 @@ say counts too, save for what is denied and in which order. The thresholds were 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from difflib import SequenceMatcher
+from itertools import combinations
 
 import numpy as np
 import regex
 from numpy.typing import NDArray
 
 from assistant.index import Index, Snapshot
-from assistant.language import Detector
+from assistant.language import LATIN_RUN, Detector
+from assistant.lexical import words_of
 from assistant.models import Embedder
 from assistant.readings import Reading, read
 from assistant.records import Passage
@@ -30,6 +33,9 @@ STRICT = ("only", "all", "always", "must", "sure", "free", "at_least", "at_most"
 KEPT = 512  # passages whose readings are remembered
 BROKEN = regex.compile(r"[\p{Cc}\p{Cs}\p{Co}\p{Cn}\uFFFD]")
 LETTERS = regex.compile(r"\p{L}")
+COMPARED = ("amount", "price", "quality", "speed")
+TOUCHED, SURE, DENIED, CROSSED, FADING, CLOSE = 0.25, 0.7, 0.5, 0.02, 0.85, 0.1
+LEAST_CLAUSE, ROLE, EXCHANGED, ALIKE = 3, 0.08, 0.05, 0.75
 Array = NDArray[np.float32]
 
 
@@ -102,7 +108,7 @@ class Judge:
         detected = self.detector.detect(text, [language], snapshot.names).language
         if detected != language and {detected, language} != {"zh-Hans", "zh-Hant"}:
             return f"it is not in the asker's language ({detected} instead of {language})"
-        for check in (_figures, _names, _senses, _sides, _denials, _meaning):
+        for check in (_figures, _names, _senses, _sides, _ranks, _roles, _exchanged, _denials, _meaning):
             if reason := check(claim, evidence):
                 return reason
         return ""
@@ -144,23 +150,139 @@ def _senses(claim: Reading, evidence: Evidence) -> str:
     return ""
 
 
+def _hedges(claim: Reading, evidence: Evidence) -> str:
+    own = evidence.own
+    touched = touched_sentences(claim, own)
+    for name in ("partly", "at_most", "at_least"):
+        if name not in claim.mentions and touched and all(own.in_sentences(name, [one]) for one in touched):
+            return f"it leaves out '{name}'"
+    return ""
+
+
 def _sides(claim: Reading, evidence: Evidence) -> str:
-    held = {name for reading in evidence.all for name in reading.mentions}
+    own = evidence.own
+    touched = touched_sentences(claim, own)
+    everywhere = {name for reading in evidence.all for name in reading.mentions}
     for axis in AXES:
         for side, other in (("+", "-"), ("-", "+")):
-            said = f"{axis} {side}" in claim.mentions
-            if said and f"{axis} {side}" not in held and f"{axis} {other}" in held:
+            if f"{axis} {side}" not in claim.mentions or own.in_sentences(f"{axis} {side}", touched):
+                continue
+            if own.in_sentences(f"{axis} {other}", touched) and f"{axis} {other}" not in claim.mentions:
                 return f"it turns '{axis}' round"
+            if axis in COMPARED and f"{axis} {side}" not in everywhere:
+                return f"it compares '{axis}', the passage does not"
+            if axis in COMPARED and own.in_sentences("likeness +", touched) and "likeness +" not in claim.mentions:
+                return "it says different, the passage says the same"
+    return ""
+
+
+def _ranks(claim: Reading, evidence: Evidence) -> str:
+    """Turned round: what is ahead in the claim is what is behind in the passage."""
+    own = evidence.own
+    ahead, behind = ranking(claim, range(len(claim.sentence_starts)))
+    if not ahead or not behind:
+        return ""
+    cosines = similarities(claim, own)
+    for sentence in touched_sentences(claim, own):
+        first, second = ranking(own, [sentence])
+        if first and second:
+            straight = _nearness(claim, cosines, ahead, first) + _nearness(claim, cosines, behind, second)
+            crossed = _nearness(claim, cosines, ahead, second) + _nearness(claim, cosines, behind, first)
+            if crossed > straight + CROSSED:
+                return "it turns a comparison round"
+    return ""
+
+
+def ranking(reading: Reading, sentences: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Tokens of what is ahead and of what is behind, where the sentences compare; else nothing."""
+    places = [n for n in range(len(reading.spans)) if reading.sentence[n] in sentences]
+    marks = sorted((at, name) for name in ("leads", "trails") for at in reading.mentions.get(name, ()))
+    marks = [(at, name) for at, name in marks if places and _is_within(reading, at, places)]
+    if not marks or not any(
+        reading.in_sentences(f"{axis} {side}", sentences) for axis in COMPARED for side in "+-"
+    ):
+        return [], []
+    before = [n for n in places if reading.spans[n][1] <= marks[0][0]]
+    after = [n for n in places if reading.spans[n][0] > marks[0][0]]
+    if len(marks) > 1 and marks[0][1] != marks[1][1]:
+        after = [n for n in after if reading.spans[n][1] <= marks[1][0]]
+    pair = (before, after) if marks[0][1] == "leads" else (after, before)
+    less = reading.in_sentences("amount -", sentences) and not reading.in_sentences("amount +", sentences)
+    return (pair[1], pair[0]) if less else pair
+
+
+def _is_within(reading: Reading, at: int, places: Sequence[int]) -> bool:
+    return reading.spans[places[0]][0] <= at < reading.spans[places[-1]][1]
+
+
+def _nearness(claim: Reading, cosines: Array, tokens: Sequence[int], others: Sequence[int]) -> float:
+    weights = claim.weights[list(tokens)]
+    best = cosines[np.ix_(list(tokens), list(others))].max(axis=1)
+    return float((weights * best).sum() / max(float(weights.sum()), 1e-6))
+
+
+def _roles(claim: Reading, evidence: Evidence) -> str:
+    """A name with another's deed: the passage says it of other names, and something else of this one."""
+    own = evidence.own
+    cosines = similarities(claim, own)
+    parts = named_clauses(own)
+    for tokens, names in named_clauses(claim):
+        weighty = [n for n in tokens if claim.weights[n] > 0]
+        if not names or len(weighty) < LEAST_CLAUSE:
+            continue
+        scores = [_nearness(claim, cosines, weighty, others) if others else 0.0 for others, _ in parts]
+        best = int(np.argmax(scores))
+        shared = [score for score, (_, held) in zip(scores, parts, strict=True) if held & names]
+        if parts[best][1] and shared and not parts[best][1] & names and scores[best] > max(shared) + ROLE:
+            return "it says of one name what the passage says of another"
+    return ""
+
+
+def named_clauses(reading: Reading) -> list[tuple[list[int], frozenset[str]]]:
+    """The clauses' tokens without names, and whom each is about; one without a name is about the last before it."""
+    found: list[tuple[list[int], frozenset[str]]] = []
+    named = tokens_in(reading, reading.words)
+    for clause in reading.clauses:
+        names = frozenset(name for name in reading.names if tokens_in(reading, {name, f"{name}s"}) & set(clause))
+        if not names and found and reading.sentence[clause[0]] == reading.sentence[found[-1][0][-1]]:
+            names = found[-1][1]
+        tokens = [n for n in clause if n not in named]
+        if tokens:
+            found.append((tokens, names))
+    return found
+
+
+def _exchanged(claim: Reading, evidence: Evidence) -> str:
+    """Two names exchanged: with them the other way round, the claim is nearer to the passage's wording."""
+    names = sorted(claim.names)
+    words = words_of(claim.folded)
+    for sentence in touched_sentences(claim, evidence.own):
+        said = words_of(evidence.own.sentence_text(sentence))
+        plain = SequenceMatcher(None, words, said, autojunk=False).ratio()
+        for first, second in combinations([name for name in names if name in words and name in said], 2):
+            other = {first: second, second: first}
+            swapped = [other.get(word, word) for word in words]
+            if SequenceMatcher(None, swapped, said, autojunk=False).ratio() > max(plain + EXCHANGED, ALIKE):
+                return "it exchanges two names"
     return ""
 
 
 def _denials(claim: Reading, evidence: Evidence) -> str:
-    cosines = similarities(claim, evidence.own)
-    if denied_elsewhere(claim, evidence.own, cosines) > 0.6:
+    own = evidence.own
+    cosines = similarities(claim, own)
+    topic = {word.casefold() for word in LATIN_RUN.findall(evidence.passage.title)}
+    if denied_elsewhere(claim, own, cosines, topic) > DENIED:
         return "it denies what the passage does not"
-    if denied_elsewhere(evidence.own, claim, cosines.T) > 0.6:
+    if denied_elsewhere(own, claim, cosines.T, topic) > DENIED:
         return "it does not deny what the passage does"
     return ""
+
+
+def touched_sentences(claim: Reading, evidence: Reading) -> list[int]:
+    """The evidence's sentences that hold a quarter or more of what the claim says."""
+    cosines = similarities(claim, evidence)
+    shares = np.bincount(evidence.sentence[cosines.argmax(axis=1)], claim.weights, len(evidence.sentence_starts))
+    return [int(n) for n in np.flatnonzero(shares >= TOUCHED * max(float(claim.weights.sum()), 1e-6))]
 
 
 def similarities(claim: Reading, evidence: Reading) -> Array:
@@ -170,19 +292,39 @@ def similarities(claim: Reading, evidence: Reading) -> Array:
     return np.asarray(np.where(same, 0.5 + cosines / 2, cosines), np.float32)
 
 
-def denied_elsewhere(text: Reading, other: Reading, cosines: Array) -> float:
-    """The most that one of a text's denials reaches of what the other text says without denying it, in 0..1."""
+def denied_elsewhere(text: Reading, other: Reading, cosines: Array, topic: Collection[str]) -> float:
+    """The most that one of a text's denials reaches of what the other text says and nowhere denies, in 0..1.
+
+    Args:
+        topic: words that tell nothing here, being what the whole passage is about.
+    """
     worst = 0.0
+    doubted = np.isin(np.arange(len(other.spans)), list(other.denied | doubted_tokens(other)))
+    about = tokens_in(text, topic)
     for denial in text.denials:
-        places = [place for place in denial if text.weights[place] > 0]
+        places = [place for place in denial if text.weights[place] > 0 and place not in about]
         if not places:
             continue
-        weights = text.weights[places]
-        best = cosines[places].argmax(axis=1)
-        sure = cosines[places].max(axis=1)
-        free = np.array([place not in other.denied for place in best])
-        worst = max(worst, float((weights * sure * free).sum() / weights.sum()))
+        weights = text.weights[places] * FADING ** np.arange(len(places))
+        near = cosines[places]
+        sure = near.max(axis=1)
+        free = ~((near >= np.maximum(SURE, sure - CLOSE)[:, None]) & doubted).any(axis=1)
+        worst = max(worst, float((weights * (sure > SURE) * free).sum() / weights.sum()))
     return worst
+
+
+def tokens_in(reading: Reading, words: Collection[str]) -> frozenset[int]:
+    """The tokens that these folded Latin words are made of."""
+    found = [match.span() for match in LATIN_RUN.finditer(reading.folded) if match.group() in words]
+    return frozenset(
+        n for n, (start, end) in enumerate(reading.spans) if any(low <= start and end <= high for low, high in found)
+    )
+
+
+def doubted_tokens(reading: Reading) -> frozenset[int]:
+    """Tokens of sentences that call something wrong: near enough to a denial that one may stand for the other."""
+    wrong = np.searchsorted(reading.sentence_starts, reading.mentions.get("wrong", ()), side="right") - 1
+    return frozenset(np.flatnonzero(np.isin(reading.sentence, wrong)).tolist())
 
 
 def support(claim: Reading, evidence: Sequence[Reading]) -> Support:

@@ -8,6 +8,7 @@ The grammar is one for all languages: a word below its neighbour adds, a scale b
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -29,31 +30,32 @@ def _patterns(code: str) -> tuple[regex.Pattern[str], regex.Pattern[str]] | None
     one = "|".join(map(regex.escape, words))
     if not SPACED.fullmatch("".join(words)):
         counters = "|".join(map(regex.escape, sorted(map(fold, language.counters), key=len, reverse=True)))
-        return regex.compile(rf"(?:{one})+(?=\s?(?:{counters}))|(?:{one}){{3,}}"), regex.compile(one)
+        whole = rf"(?:{one})+(?=\s?(?:{counters}))|(?:{one}){{3,}}"
+        return regex.compile(whole, regex.IGNORECASE), regex.compile(one, regex.IGNORECASE)
     links = "|".join(map(regex.escape, language.numeral_links)) or "(?!)"
     inside = rf"(?:{one})(?:(?:{links})?(?:{one}))*"  # `dreihundert`, `vierundzwanzig`
     whole = rf"(?<!{LETTER}){inside}(?:(?:[\s-]+(?:{links}))?[\s-]+{inside})*(?!{LETTER})"
-    return regex.compile(whole), regex.compile(one)
+    return regex.compile(whole, regex.IGNORECASE), regex.compile(one, regex.IGNORECASE)
 
 
 @lru_cache(maxsize=1024)
 def as_digits(text: str, code: str) -> str:
-    """The folded text with spelled numbers in digits; languages without a file come back as they are."""
-    folded = fold(text)
+    """The text, NFKC, with spelled numbers in digits; in languages without a file they stay words."""
+    plain = unicodedata.normalize("NFKC", text)
     patterns, language = _patterns(code), read_senses(code)
     if patterns is None or language is None:
-        return folded
+        return plain
     whole, parts = patterns
     values = {fold(word): value for word, value in language.numerals.items()}
 
     def written(found: regex.Match[str]) -> str:
-        numbers = [values[part] for part in parts.findall(found.group())]
-        follows_digits = numbers[0] >= SCALE and DIGIT_BEFORE.search(folded[: found.start()])
+        numbers = [values[fold(part)] for part in parts.findall(found.group())]
+        follows_digits = numbers[0] >= SCALE and DIGIT_BEFORE.search(plain[: found.start()])
         if all(number == 1 for number in numbers) or follows_digits:
             return found.group()  # "one of them"; "300 thousand" is read by `figures`
         return str(_value(numbers))
 
-    return whole.sub(written, folded)
+    return whole.sub(written, plain)
 
 
 def implied_values(text: str, language: Language) -> set[int]:

@@ -5,7 +5,8 @@ In: a text with its language and embedding. Out: a Reading. Never: compares two 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import unicodedata
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -14,13 +15,15 @@ import regex
 from numpy.typing import NDArray
 
 from assistant.figures import Figure, find_figures
-from assistant.language import ADDRESS, LATIN_RUN, script_of
+from assistant.language import ADDRESS, LATIN_RUN, script_of, split_sentences
 from assistant.models import Embedding
 from assistant.numerals import as_digits, implied_values
 from assistant.senses import Language, Mention, fold, find_mentions
 from assistant.spelling import fold_accents, fold_han
 
 CLAUSE_END = regex.compile(r"[,;:.!?…()\[\]{}«»“”\"،؛؟۔。।！？；：，、（）「」『』—–](?!\d)|\n")
+COMMON = 5.0  # minus the log-probability of a token that says little (an article, a particle)
+LISTED = 6  # tokens: a shorter part between commas is a member of a list
 REACH = 14  # tokens that a denial reaches at most
 NUMBER_AND_UNIT = regex.compile(r"(\p{Nd}[\p{Nd}.,]*)[\s\p{Pd}]{0,2}$")
 Array = NDArray[np.float32]
@@ -34,11 +37,13 @@ class Reading:
         tokens: vectors relative to their language's mean, unit rows, [n, d].
         pieces: the tokens folded to letters; weights: how much each says, [n].
         spans: where each stands in the folded text.
-        denials: for each denial, the tokens that it reaches.
+        sentence: number of each token's sentence, [n]; sentence_starts: where each begins in the folded text.
+        denials: for each denial, the tokens that it reaches, the nearest first.
         mentions: terms by name.
         figures, implied: written or spelled; said by words such as `twice`.
         measures: (value, unit of time) pairs.
-        names: folded words that keep their form in every language.
+        names: folded words that keep their form in every language; words: the same as they are written.
+        clauses: tokens between marks that part more than a list.
     """
 
     language: str
@@ -47,18 +52,32 @@ class Reading:
     pieces: tuple[str, ...]
     weights: Array
     spans: tuple[tuple[int, int], ...]
-    denials: tuple[frozenset[int], ...]
+    sentence: NDArray[np.int64]
+    sentence_starts: tuple[int, ...]
+    denials: tuple[tuple[int, ...], ...]
     mentions: dict[str, tuple[int, ...]]
     figures: frozenset[Figure]
     implied: frozenset[Decimal]
     measures: frozenset[tuple[Decimal, str]]
     names: frozenset[str]
+    words: frozenset[str]
+    clauses: tuple[tuple[int, ...], ...]
 
     @property
     def denied(self) -> frozenset[int]:
         """Tokens in the reach of an odd number of denials."""
         reached: list[int] = [token for denial in self.denials for token in denial]
         return frozenset(token for token in reached if reached.count(token) % 2)
+
+    def sentence_text(self, sentence: int) -> str:
+        """The folded text of a sentence, by its number."""
+        ends = (*self.sentence_starts[1:], len(self.folded))
+        return self.folded[self.sentence_starts[sentence] : ends[sentence]]
+
+    def in_sentences(self, name: str, sentences: Collection[int]) -> bool:
+        """Whether a term of that name stands in one of these sentences."""
+        places = np.searchsorted(self.sentence_starts, self.mentions.get(name, ()), side="right") - 1
+        return bool(set(places.tolist()) & set(sentences))
 
 
 def read(
@@ -77,7 +96,10 @@ def read(
     for mention in found:
         for name in mention.names:
             mentions.setdefault(name, []).append(mention.start)
-    weights = np.where([any(c.isalpha() for c in piece) for piece in pieces], embedding.rarity, 0.0)
+    rarity = np.maximum(embedding.rarity - COMMON, 0.0)
+    weights = np.where([any(c.isalpha() for c in piece) for piece in pieces], rarity, 0.0)
+    starts = np.cumsum([0, *(len(sentence) for sentence in split_sentences(unicodedata.normalize("NFKC", text)))])[:-1]
+    sentence = np.searchsorted(starts, [start for start, _ in spans], side="right") - 1
     return Reading(
         language=code,
         folded=folded,
@@ -85,12 +107,16 @@ def read(
         pieces=tuple(fold_han(fold_accents(piece)) for piece in pieces),
         weights=np.asarray(weights, np.float32),
         spans=spans,
-        denials=_denials(folded, found, spans),
+        sentence=sentence,
+        sentence_starts=tuple(starts.tolist()),
+        denials=tuple(_denials(folded, found, spans, sentence)),
         mentions={name: tuple(places) for name, places in mentions.items()},
         figures=find_figures(digits),
         implied=frozenset(map(Decimal, implied_values(text, language))),
         measures=_measures(digits, language),
-        names=_names(text, language, code, names),
+        names=frozenset(map(stem, words := _names(text, language, code, names))),
+        words=frozenset(word.lower() for word in words),
+        clauses=tuple(_clauses(folded, found, spans, sentence)),
     )
 
 
@@ -105,32 +131,52 @@ def _spans(folded: str, pieces: tuple[str, ...]) -> tuple[tuple[int, int], ...]:
 
 
 def _denials(
-    folded: str, found: list[Mention], spans: tuple[tuple[int, int], ...]
-) -> tuple[frozenset[int], ...]:
-    """The tokens that each denial reaches: to the next mark or turn, forward or backward."""
+    folded: str, found: list[Mention], spans: tuple[tuple[int, int], ...], sentence: NDArray[np.int64]
+) -> Iterator[tuple[int, ...]]:
+    """The tokens that each denial reaches: to the next mark or turn, or all of its sentence."""
     ends = [match.start() for match in CLAUSE_END.finditer(folded)]
     ends += [mention.start for mention in found if "turn" in mention.names]
-    reached = []
     for mention in found:
         if "next" in mention.names:
             stop = min((end for end in ends if end >= mention.end), default=len(folded))
-            inside = [n for n, (start, end) in enumerate(spans) if start >= mention.end and end <= stop][:REACH]
+            yield tuple(n for n, (start, end) in enumerate(spans) if start >= mention.end and end <= stop)[:REACH]
         elif "last" in mention.names:
             begin = max((end for end in ends if end < mention.start), default=0)
-            inside = [n for n, (start, end) in enumerate(spans) if start >= begin and end <= mention.start][-REACH:]
-        else:
-            continue
-        reached.append(frozenset(inside))
-    return tuple(reached)
+            before = [n for n, (start, end) in enumerate(spans) if start >= begin and end <= mention.start]
+            yield tuple(reversed(before))[:REACH]
+        elif "sentence" in mention.names:
+            own = [sentence[n] for n, (_, end) in enumerate(spans) if end > mention.start][:1] or sentence[-1:]
+            outside = [n for n, (start, end) in enumerate(spans) if end <= mention.start or start >= mention.end]
+            part = np.searchsorted(sorted(ends), [start for start, _ in spans], side="right")
+            for one in dict.fromkeys(part[n] for n in outside if sentence[n] == own[0]):  # each member of a list alone
+                yield tuple(n for n in outside if sentence[n] == own[0] and part[n] == one)
+
+
+def _clauses(
+    folded: str, found: list[Mention], spans: tuple[tuple[int, int], ...], sentence: NDArray[np.int64]
+) -> Iterator[tuple[int, ...]]:
+    """Tokens from mark to mark or turn; a part of a few tokens belongs to the one behind it, as in a list."""
+    ends = [match.start() for match in CLAUSE_END.finditer(folded)]
+    ends += [mention.start for mention in found if "turn" in mention.names]
+    part = np.searchsorted(sorted(ends), [start for start, _ in spans], side="right")
+    held: list[int] = []
+    for n in range(len(spans)):
+        if held and part[n] != part[held[-1]] and (len(held) >= LISTED or sentence[n] != sentence[held[-1]]):
+            yield tuple(held)
+            held = []
+        held.append(n)
+    if held:
+        yield tuple(held)
 
 
 def _measures(digits: str, language: Language) -> frozenset[tuple[Decimal, str]]:
     """Figures with the unit of time right behind them: (90, day)."""
     pairs = set()
-    for mention in find_mentions(digits, language):
+    folded = fold(digits)
+    for mention in find_mentions(folded, language):
         for name in mention.names:
-            before = NUMBER_AND_UNIT.search(digits[: mention.start])
-            inside = regex.match(r"\p{Nd}+", digits[mention.start : mention.end])
+            before = NUMBER_AND_UNIT.search(folded[: mention.start])
+            inside = regex.match(r"\p{Nd}+", folded[mention.start : mention.end])
             written = inside.group() if inside else before.group(1) if before else ""
             if name.startswith("unit ") and written:
                 pairs |= {(figure.value, name) for figure in find_figures(written)}
@@ -149,7 +195,7 @@ def _names(text: str, language: Language, code: str, known: Collection[str]) -> 
         special = any(letter.isupper() for letter in word[1:]) or "." in word
         is_name = foreign or capital or special or word.lower() in known
         if is_name and any(letter.isalpha() for letter in word) and not regex.fullmatch(r"[\d.,]+[kKMB]?", word):
-            names.add(stem(word))
+            names.add(word)
         begins = False
     return frozenset(names)
 

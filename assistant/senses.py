@@ -36,6 +36,9 @@ class Language(BaseModel):
         harmless: what looks like a term and is none.
         turns: words that end the reach of a denial.
         denies_next, denies_last: denials that reach forward, and backward, up to the next mark or turn.
+        denies_sentence: denials that reach all of their sentence ("custom kernels do not.").
+        leads, trails: marks of a comparison: what stands before a `leads` is ahead of what follows, before a `trails`
+            behind.
         senses, units: name -> terms; opposites: axis -> the terms of its two sides.
         numerals: numbers that are spelled out; implied: words that say a number (`twice`).
         numeral_links: words inside one number; counters: what follows a spelled number in scripts without spaces.
@@ -48,6 +51,9 @@ class Language(BaseModel):
     turns: list[str]
     denies_next: list[str]
     denies_last: list[str]
+    denies_sentence: list[str]
+    leads: list[str]
+    trails: list[str]
     senses: dict[str, list[str]]
     opposites: dict[str, tuple[list[str], list[str]]]
     units: dict[str, list[str]]
@@ -62,6 +68,7 @@ class Language(BaseModel):
         """Term -> the names it stands under, folded."""
         table: dict[str, list[str]] = {}
         groups = {"turn": self.turns, "next": self.denies_next, "last": self.denies_last, "": self.harmless}
+        groups |= {"sentence": self.denies_sentence, "leads": self.leads, "trails": self.trails}
         groups |= {**self.senses, **{f"unit {name}": terms for name, terms in self.units.items()}}
         for axis, (first, second) in self.opposites.items():
             groups |= {f"{axis} +": first, f"{axis} -": second}
