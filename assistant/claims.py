@@ -35,7 +35,7 @@ BROKEN = regex.compile(r"[\p{Cc}\p{Cs}\p{Co}\p{Cn}\uFFFD]")
 LETTERS = regex.compile(r"\p{L}")
 COMPARED = ("amount", "price", "quality", "speed")
 TOUCHED, SURE, DENIED, CROSSED, FADING, CLOSE = 0.25, 0.7, 0.5, 0.02, 0.85, 0.1
-LEAST_CLAUSE, ROLE, EXCHANGED, ALIKE = 3, 0.08, 0.05, 0.75
+LEAST_CLAUSE, EXCHANGED, ALIKE = 3, 0.05, 0.75
 Array = NDArray[np.float32]
 
 
@@ -163,6 +163,9 @@ def _sides(claim: Reading, evidence: Evidence) -> str:
     own = evidence.own
     touched = touched_sentences(claim, own)
     everywhere = {name for reading in evidence.all for name in reading.mentions}
+    for side, other in (("+", "-"), ("-", "+")):
+        if f"answer {side}" in claim.mentions and f"answer {other}" in own.mentions:
+            return "it says yes or no where the passage says the other"
     for axis in AXES:
         for side, other in (("+", "-"), ("-", "+")):
             if f"{axis} {side}" not in claim.mentions or own.in_sentences(f"{axis} {side}", touched):
@@ -222,18 +225,20 @@ def _nearness(claim: Reading, cosines: Array, tokens: Sequence[int], others: Seq
 
 
 def _roles(claim: Reading, evidence: Evidence) -> str:
-    """A name with another's deed: the passage says it of other names, and something else of this one."""
+    """Two names with each other's deeds: each clause is found best where the passage names the other."""
     own = evidence.own
     cosines = similarities(claim, own)
     parts = named_clauses(own)
+    found = []
     for tokens, names in named_clauses(claim):
         weighty = [n for n in tokens if claim.weights[n] > 0]
-        if not names or len(weighty) < LEAST_CLAUSE:
-            continue
-        scores = [_nearness(claim, cosines, weighty, others) if others else 0.0 for others, _ in parts]
-        best = int(np.argmax(scores))
-        shared = [score for score, (_, held) in zip(scores, parts, strict=True) if held & names]
-        if parts[best][1] and shared and not parts[best][1] & names and scores[best] > max(shared) + ROLE:
+        if names and parts and len(weighty) >= LEAST_CLAUSE:
+            best = max(parts, key=lambda part: _nearness(claim, cosines, weighty, part[0]))
+            found.append((names, best[1]))
+    for (first, first_held), (second, second_held) in combinations(found, 2):
+        straight = len(first & first_held) + len(second & second_held)
+        crossed = len(first & second_held) + len(second & first_held)
+        if first_held != second_held and crossed > max(straight, 1):
             return "it says of one name what the passage says of another"
     return ""
 

@@ -24,7 +24,7 @@ SPACED = regex.compile(r"[\p{Latin}\p{Cyrillic}\p{Arabic}\p{Devanagari}\p{M}\p{N
 LETTER = r"[\p{L}\p{M}\p{N}]"
 SENSES = ("only", "all", "always", "must", "sure", "partly", "at_most", "at_least", "free", "right", "wrong")
 AXES = (
-    "amount", "price", "quality", "speed", "order", "time", "likeness", "edge", "ease", "consent", "inside",
+    "answer", "amount", "price", "quality", "speed", "order", "time", "likeness", "edge", "ease", "consent", "inside",
 )  # fmt: skip
 UNITS = ("second", "minute", "hour", "day", "week", "month", "quarter", "year")
 
@@ -99,7 +99,10 @@ def fold(text: str) -> str:
 
 
 def as_pattern(term: str) -> str:
-    """A term as a regular expression: a whole word where its script puts spaces; `*` stands for the word's rest."""
+    """A term as a regular expression: a whole word where its script puts spaces; `*` stands for the word's rest,
+    `^` for the text's beginning."""
+    if term.startswith("^"):
+        return rf"\A{as_pattern(term[1:])}"
     if not SPACED.fullmatch(term):
         return regex.escape(term)
     middle = regex.escape(term.strip("*")).replace(r"\ ", r"\s+")
