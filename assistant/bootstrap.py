@@ -24,6 +24,7 @@ from assistant.wording import Wordings
 if TYPE_CHECKING:  # these import Chroma and LangChain, which take as long as the model: see build_parts
     from assistant.build_index import Summary
     from assistant.index import Index
+    from assistant.phrase import Phraser
     from assistant.pipeline import Assistant
 
 Report = Callable[[str, float], None]
@@ -102,8 +103,26 @@ def build(settings: Settings, report: Report = silent, parts: Parts | None = Non
     parts.index.store()
     retriever = Retriever(parts.index, parts.embedder, parts.topics, read_calibration(), parts.wordings)
     return Assistant(
-        retriever, parts.detector, parts.wordings, settings.message_limit, normalise_code(settings.default_language)
+        retriever,
+        parts.detector,
+        parts.wordings,
+        settings.message_limit,
+        normalise_code(settings.default_language),
+        _phraser(settings, parts),
     )
+
+
+def _phraser(settings: Settings, parts: Parts) -> Phraser | None:
+    """What phrases answers, if the settings name a chat model."""
+    from assistant.chat_model import load_chat_model
+    from assistant.claims import Judge
+    from assistant.phrase import MARGIN_S, Phraser
+
+    model = load_chat_model(settings)
+    if model is None:
+        return None
+    timeout = min(settings.chat_timeout_s, max(settings.request_timeout_s - MARGIN_S, 0.1))
+    return Phraser(model, Judge(parts.index, parts.embedder, parts.detector), timeout)
 
 
 def ingest(

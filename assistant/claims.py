@@ -10,12 +10,14 @@ say counts too, save for what is denied and in which order. The thresholds were 
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from difflib import SequenceMatcher
-from itertools import combinations
+from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 import regex
@@ -35,7 +37,8 @@ BROKEN = regex.compile(r"[\p{Cc}\p{Cs}\p{Co}\p{Cn}\uFFFD]")
 LETTERS = regex.compile(r"\p{L}")
 COMPARED = ("amount", "price", "quality", "speed")
 TOUCHED, SURE, DENIED, CROSSED, FADING, CLOSE = 0.25, 0.7, 0.5, 0.02, 0.85, 0.1
-LEAST_CLAUSE, EXCHANGED, ALIKE = 3, 0.05, 0.75
+KNOWN, KNOWN_AT_LEAST = 0.4, 4.0
+LEAST_CLAUSE, EXCHANGED, ALIKE = 3, 0.05, 0.8
 Array = NDArray[np.float32]
 
 
@@ -68,16 +71,20 @@ class Judge:
     def __init__(self, index: Index, embedder: Embedder, detector: Detector) -> None:
         self.index, self.embedder, self.detector = index, embedder, detector
         self._evidence: OrderedDict[tuple[str, str, str], Evidence | None] = OrderedDict()
+        self._verdicts: OrderedDict[tuple[str, ...], str] = OrderedDict()
+        self._lock = threading.Lock()
 
     def evidence(self, passage: Passage) -> Evidence | None:
         """The passage and its translations, read; None where its language's small words are not known."""
         snapshot = self.index.snapshot()
         key = (snapshot.generation, passage.id, passage.text)
-        if key not in self._evidence:
-            self._evidence[key] = self._read_evidence(passage, snapshot)
-            while len(self._evidence) > KEPT:
-                self._evidence.popitem(last=False)
-        return self._evidence[key]
+        with self._lock:
+            if key in self._evidence:
+                return self._evidence[key]
+        found = self._read_evidence(passage, snapshot)
+        with self._lock:
+            _keep(self._evidence, key, found)
+        return found
 
     def _read_evidence(self, passage: Passage, snapshot: Snapshot) -> Evidence | None:
         family = [snapshot.rows[place].passage for place in snapshot.families.get(passage.family, ())]
@@ -98,6 +105,15 @@ class Judge:
 
     def objection(self, text: str, passage: Passage, language: str) -> str:
         """Why `text`, said in `language` with the passage as its source, is not supported; "" when it is."""
+        key = (self.index.snapshot().generation, passage.id, passage.text, language, text)
+        verdict = self._verdicts.get(key)
+        if verdict is None:
+            verdict = self._objection(text, passage, language)
+            with self._lock:
+                _keep(self._verdicts, key, verdict)
+        return verdict
+
+    def _objection(self, text: str, passage: Passage, language: str) -> str:
         evidence = self.evidence(passage)
         snapshot = self.index.snapshot()
         claim = self._read(text, language, snapshot)
@@ -114,10 +130,15 @@ class Judge:
         return ""
 
 
+def _keep(kept: OrderedDict[Any, Any], key: tuple[str, ...], value: object) -> None:
+    kept[key] = value
+    while len(kept) > KEPT:
+        kept.popitem(last=False)
+
+
 def _stated(passage: Passage) -> str:
     """What a passage states: its text, and a heading that asks nothing."""
-    heading = "" if passage.kind in ("faq", "row") or passage.heading.endswith(("?", "？", "؟")) else passage.heading
-    return f"{heading}\n{passage.shown}" if heading else passage.shown
+    return passage.shown
 
 
 def _figures(claim: Reading, evidence: Evidence) -> str:
@@ -137,7 +158,7 @@ def _figures(claim: Reading, evidence: Evidence) -> str:
 
 def _names(claim: Reading, evidence: Evidence) -> str:
     held = {name for reading in evidence.all for name in reading.names}
-    told = " ".join(reading.folded for reading in evidence.all) + f" {evidence.passage.title.casefold()}"
+    told = " ".join(reading.folded for reading in evidence.all) + f" {evidence.passage.context.casefold()}"
     missing = [name for name in claim.names if name not in held and name not in told]
     return "a name that the passage does not hold" if missing else ""
 
@@ -172,6 +193,8 @@ def _sides(claim: Reading, evidence: Evidence) -> str:
                 continue
             if own.in_sentences(f"{axis} {other}", touched) and f"{axis} {other}" not in claim.mentions:
                 return f"it turns '{axis}' round"
+            if {"depends"} <= set(claim.mentions) & set(own.mentions):
+                continue  # "whether it is cheaper depends …" claims neither
             if axis in COMPARED and f"{axis} {side}" not in everywhere:
                 return f"it compares '{axis}', the passage does not"
             if axis in COMPARED and own.in_sentences("likeness +", touched) and "likeness +" not in claim.mentions:
@@ -182,13 +205,11 @@ def _sides(claim: Reading, evidence: Evidence) -> str:
 def _ranks(claim: Reading, evidence: Evidence) -> str:
     """Turned round: what is ahead in the claim is what is behind in the passage."""
     own = evidence.own
-    ahead, behind = ranking(claim, range(len(claim.sentence_starts)))
-    if not ahead or not behind:
-        return ""
     cosines = similarities(claim, own)
-    for sentence in touched_sentences(claim, own):
-        first, second = ranking(own, [sentence])
-        if first and second:
+    for order, sentence in product((ranking, contrast), touched_sentences(claim, own)):
+        ahead, behind = order(claim, range(len(claim.sentence_starts)))
+        first, second = order(own, [sentence])
+        if ahead and behind and first and second:
             straight = _nearness(claim, cosines, ahead, first) + _nearness(claim, cosines, behind, second)
             crossed = _nearness(claim, cosines, ahead, second) + _nearness(claim, cosines, behind, first)
             if crossed > straight + CROSSED:
@@ -212,6 +233,13 @@ def ranking(reading: Reading, sentences: Sequence[int]) -> tuple[list[int], list
     pair = (before, after) if marks[0][1] == "leads" else (after, before)
     less = reading.in_sentences("amount -", sentences) and not reading.in_sentences("amount +", sentences)
     return (pair[1], pair[0]) if less else pair
+
+
+def contrast(reading: Reading, sentences: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Tokens of what the sentences say and of what they deny, where they do both."""
+    places = [n for n in range(len(reading.spans)) if reading.sentence[n] in sentences and reading.weights[n] > 0]
+    denied = [n for n in places if n in reading.denied]
+    return ([n for n in places if n not in reading.denied], denied) if denied else ([], [])
 
 
 def _is_within(reading: Reading, at: int, places: Sequence[int]) -> bool:
@@ -263,23 +291,32 @@ def _exchanged(claim: Reading, evidence: Evidence) -> str:
     words = words_of(claim.folded)
     for sentence in touched_sentences(claim, evidence.own):
         said = words_of(evidence.own.sentence_text(sentence))
-        plain = SequenceMatcher(None, words, said, autojunk=False).ratio()
+        plain = _kept(words, said)
         for first, second in combinations([name for name in names if name in words and name in said], 2):
             other = {first: second, second: first}
             swapped = [other.get(word, word) for word in words]
-            if SequenceMatcher(None, swapped, said, autojunk=False).ratio() > max(plain + EXCHANGED, ALIKE):
+            if _kept(swapped, said) > max(plain + EXCHANGED, ALIKE):
                 return "it exchanges two names"
     return ""
+
+
+def _kept(words: Sequence[str], said: Sequence[str]) -> float:
+    """The share of the words that stand in the other text in the same order."""
+    blocks = SequenceMatcher(None, words, said, autojunk=False).get_matching_blocks()
+    return sum(block.size for block in blocks) / max(len(words), 1)
 
 
 def _denials(claim: Reading, evidence: Evidence) -> str:
     own = evidence.own
     cosines = similarities(claim, own)
     topic = {word.casefold() for word in LATIN_RUN.findall(evidence.passage.title)}
+    touched = touched_sentences(claim, own)
     if denied_elsewhere(claim, own, cosines, topic) > DENIED:
         return "it denies what the passage does not"
-    if denied_elsewhere(own, claim, cosines.T, topic) > DENIED:
+    if denied_elsewhere(own, claim, cosines.T, topic, touched) > DENIED:
         return "it does not deny what the passage does"
+    if own.in_sentences("wrong", touched) and not claim.denials and not {"wrong", "trails", "leads"} & set(claim.mentions):
+        return "it does not call wrong what the passage does"
     return ""
 
 
@@ -297,24 +334,32 @@ def similarities(claim: Reading, evidence: Reading) -> Array:
     return np.asarray(np.where(same, 0.5 + cosines / 2, cosines), np.float32)
 
 
-def denied_elsewhere(text: Reading, other: Reading, cosines: Array, topic: Collection[str]) -> float:
+def denied_elsewhere(text: Reading, other: Reading, cosines: Array, topic: Collection[str], sentences: Collection[int] | None = None) -> float:
     """The most that one of a text's denials reaches of what the other text says and nowhere denies, in 0..1.
 
     Args:
         topic: words that tell nothing here, being what the whole passage is about.
+        sentences: those of the text whose denials count; None is all.
     """
     worst = 0.0
-    doubted = np.isin(np.arange(len(other.spans)), list(other.denied | doubted_tokens(other)))
+    every = np.arange(len(other.spans))
+    doubted = np.isin(every, list(other.denied | doubted_tokens(other)))
+    doubted_widely = doubted | np.isin(every, list(other.denying))
     about = tokens_in(text, topic)
     for denial in text.denials:
-        places = [place for place in denial if text.weights[place] > 0 and place not in about]
+        places = [place for place in denial.tokens if text.weights[place] > 0 and place not in about]
+        if sentences is not None:
+            places = [place for place in places if text.sentence[place] in sentences]
         if not places:
             continue
         weights = text.weights[places] * FADING ** np.arange(len(places))
         near = cosines[places]
         sure = near.max(axis=1)
-        free = ~((near >= np.maximum(SURE, sure - CLOSE)[:, None]) & doubted).any(axis=1)
-        worst = max(worst, float((weights * (sure > SURE) * free).sum() / weights.sum()))
+        excused = doubted_widely if denial.wide else doubted
+        free = ~((near >= np.maximum(SURE, sure - CLOSE)[:, None]) & excused).any(axis=1)
+        known = weights * (sure > SURE)
+        if known.sum() >= max(KNOWN * weights.sum(), KNOWN_AT_LEAST):
+            worst = max(worst, float((known * free).sum() / known.sum()))
     return worst
 
 
@@ -329,7 +374,8 @@ def tokens_in(reading: Reading, words: Collection[str]) -> frozenset[int]:
 def doubted_tokens(reading: Reading) -> frozenset[int]:
     """Tokens of sentences that call something wrong: near enough to a denial that one may stand for the other."""
     wrong = np.searchsorted(reading.sentence_starts, reading.mentions.get("wrong", ()), side="right") - 1
-    return frozenset(np.flatnonzero(np.isin(reading.sentence, wrong)).tolist())
+    behind = [n for one in range(len(reading.sentence_starts)) for n in ranking(reading, [one])[1]]
+    return frozenset([*np.flatnonzero(np.isin(reading.sentence, wrong)).tolist(), *behind])
 
 
 def support(claim: Reading, evidence: Sequence[Reading]) -> Support:

@@ -30,7 +30,7 @@ def _patterns(code: str) -> tuple[regex.Pattern[str], regex.Pattern[str]] | None
     one = "|".join(map(regex.escape, words))
     if not SPACED.fullmatch("".join(words)):
         counters = "|".join(map(regex.escape, sorted(map(fold, language.counters), key=len, reverse=True)))
-        whole = rf"(?:{one})+(?=\s?(?:{counters}))|(?:{one}){{3,}}"
+        whole = rf"(?:{one})+(?=\s?(?:{counters}|[\p{{Katakana}}\p{{Latin}}]))|(?:{one}){{3,}}"
         return regex.compile(whole, regex.IGNORECASE), regex.compile(one, regex.IGNORECASE)
     links = "|".join(map(regex.escape, language.numeral_links)) or "(?!)"
     inside = rf"(?:{one})(?:(?:{links})?(?:{one}))*"  # `dreihundert`, `vierundzwanzig`

@@ -9,8 +9,10 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import zip_longest
 
 import regex
@@ -18,6 +20,7 @@ import regex
 from assistant.compose import compose
 from assistant.figures import unsupported_figures
 from assistant.language import Detector, display_width, normalise_code
+from assistant.phrase import Phraser
 from assistant.records import (
     Answer,
     Citation,
@@ -51,6 +54,7 @@ class Assistant:
     wordings: Wordings
     message_limit: int
     default_language: str
+    phraser: Phraser | None = None
 
     async def ask(
         self,
@@ -82,9 +86,17 @@ class Assistant:
             draft = compose(question, found, self.retriever, self.wordings)  # well under a millisecond
             timings["compose"] = _milliseconds(at)
         draft = _verified(draft, self.wordings.nearest(question.language).abstained)
-        spoken = list(_speak(draft, question.language))
-        for piece in spoken:
-            yield piece
+        spoken = []
+        speaker = Speaker(draft, question.language)
+        async with aclosing(self._sentences(question, draft)) as sentences:
+            async for sentence in sentences:
+                for piece in speaker.say(sentence):
+                    spoken.append(piece)
+                    yield piece
+        if not spoken:
+            spoken = list(speaker.end())
+            for piece in spoken:
+                yield piece
         timings["total"] = _milliseconds(started)
         yield Answer(
             id=uuid.uuid4().hex,
@@ -96,6 +108,18 @@ class Assistant:
             citations=tuple(citation for piece in spoken for citation in piece.citations),
             timings_ms=timings,
         )
+
+    async def _sentences(self, question: Question, draft: Draft) -> AsyncGenerator[Sentence]:
+        """The reply's sentences as they become ready, each judged: the articles' own, or a chat model's."""
+        if self.phraser is None or draft.outcome != "answered":
+            for sentence in draft.sentences:
+                yield sentence
+            return
+        async with aclosing(self.phraser.phrase(question, draft)) as proposed:
+            async for sentence in proposed:
+                judge = partial(self.phraser.objection, language=question.language) if sentence.phrased else objection
+                if not judge(sentence):
+                    yield sentence
 
     async def answer(self, message: str, **surroundings: object) -> Answer:
         """The Answer alone; see `ask`."""
@@ -144,22 +168,37 @@ def _verified(draft: Draft, abstention: str) -> Draft:
     return replace(draft, sentences=kept)
 
 
-def _speak(draft: Draft, language: str) -> Iterator[Spoken]:
-    """The reply in pieces: the opening, then each sentence with its marker, one number a passage."""
-    if draft.opening:
-        yield Spoken(draft.opening, ())
-    numbers: dict[str, int] = {}
-    quotes = _quotes(draft.sentences)
-    before = draft.opening
-    for sentence in draft.sentences:
-        number = numbers.get(sentence.passage.id)
+class Speaker:
+    """Turns one reply's sentences into pieces: the opening, then each sentence with its marker, one number a passage.
+
+    The opening introduces the articles' own words; it is left out before a phrased sentence.
+    """
+
+    def __init__(self, draft: Draft, language: str) -> None:
+        self._opening, self._language = draft.opening, language
+        self._quotes = _quotes(draft.sentences)
+        self._numbers: dict[str, int] = {}
+        self._before = ""
+
+    def say(self, sentence: Sentence) -> Iterator[Spoken]:
+        """The sentence, and the opening before the first of the articles' own."""
+        if not sentence.phrased:
+            yield from self.end()
+        number = self._numbers.get(sentence.passage.id)
         new: tuple[Citation, ...] = ()
         if number is None:
-            number = numbers[sentence.passage.id] = len(numbers) + 1
-            new = (_citation(number, sentence.passage, quotes[sentence.passage.id]),)
-        text = _in_spelling(sentence, language)
-        yield Spoken(_joint(before, sentence, text) + f"{text}[{number}]", new)
-        before = text
+            number = self._numbers[sentence.passage.id] = len(self._numbers) + 1
+            quote = sentence.quote if sentence.phrased else self._quotes[sentence.passage.id]
+            new = (_citation(number, sentence.passage, quote),)
+        text = _in_spelling(sentence, self._language)
+        yield Spoken(_joint(self._before, sentence, text) + f"{text}[{number}]", new)
+        self._before = text
+
+    def end(self) -> Iterator[Spoken]:
+        """The opening, where it is still to be said."""
+        if self._opening:
+            yield Spoken(f"\n\n{self._opening}" if self._before else self._opening, ())
+            self._before, self._opening = self._opening, ""
 
 
 def _quotes(sentences: Sequence[Sentence]) -> dict[str, str]:

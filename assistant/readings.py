@@ -29,6 +29,14 @@ NUMBER_AND_UNIT = regex.compile(r"(\p{Nd}[\p{Nd}.,]*)[\s\p{Pd}]{0,2}$")
 Array = NDArray[np.float32]
 
 
+@dataclass(frozen=True, slots=True)
+class Denial:
+    """The tokens that a denial reaches, the nearest first; `wide` where it denies a verb with all of its clause."""
+
+    tokens: tuple[int, ...]
+    wide: bool = False
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
     """One text.
@@ -38,7 +46,6 @@ class Reading:
         pieces: the tokens folded to letters; weights: how much each says, [n].
         spans: where each stands in the folded text.
         sentence: number of each token's sentence, [n]; sentence_starts: where each begins in the folded text.
-        denials: for each denial, the tokens that it reaches, the nearest first.
         mentions: terms by name.
         figures, implied: written or spelled; said by words such as `twice`.
         measures: (value, unit of time) pairs.
@@ -54,7 +61,7 @@ class Reading:
     spans: tuple[tuple[int, int], ...]
     sentence: NDArray[np.int64]
     sentence_starts: tuple[int, ...]
-    denials: tuple[tuple[int, ...], ...]
+    denials: tuple[Denial, ...]
     mentions: dict[str, tuple[int, ...]]
     figures: frozenset[Figure]
     implied: frozenset[Decimal]
@@ -65,9 +72,14 @@ class Reading:
 
     @property
     def denied(self) -> frozenset[int]:
-        """Tokens in the reach of an odd number of denials."""
-        reached: list[int] = [token for denial in self.denials for token in denial]
-        return frozenset(token for token in reached if reached.count(token) % 2)
+        """Tokens in the reach of a denial; two of them are one in many languages ("no tiene ninguna")."""
+        return frozenset(token for denial in self.denials for token in denial.tokens)
+
+    @property
+    def denying(self) -> frozenset[int]:
+        """Tokens of sentences that deny something."""
+        sentences = {self.sentence[token] for token in self.denied}
+        return frozenset(np.flatnonzero(np.isin(self.sentence, list(sentences))).tolist())
 
     def sentence_text(self, sentence: int) -> str:
         """The folded text of a sentence, by its number."""
@@ -132,24 +144,31 @@ def _spans(folded: str, pieces: tuple[str, ...]) -> tuple[tuple[int, int], ...]:
 
 def _denials(
     folded: str, found: list[Mention], spans: tuple[tuple[int, int], ...], sentence: NDArray[np.int64]
-) -> Iterator[tuple[int, ...]]:
+) -> Iterator[Denial]:
     """The tokens that each denial reaches: to the next mark or turn, or all of its sentence."""
     ends = [match.start() for match in CLAUSE_END.finditer(folded)]
     ends += [mention.start for mention in found if "turn" in mention.names]
     for mention in found:
         if "next" in mention.names:
             stop = min((end for end in ends if end >= mention.end), default=len(folded))
-            yield tuple(n for n, (start, end) in enumerate(spans) if start >= mention.end and end <= stop)[:REACH]
+            reached = [n for n, (start, end) in enumerate(spans) if start >= mention.end and end <= stop]
+            yield Denial(tuple(reached[:REACH]))
         elif "last" in mention.names:
             begin = max((end for end in ends if end < mention.start), default=0)
             before = [n for n, (start, end) in enumerate(spans) if start >= begin and end <= mention.start]
-            yield tuple(reversed(before))[:REACH]
+            yield Denial(tuple(reversed(before))[:REACH])
+        elif "clause" in mention.names:
+            begin = max((end for end in ends if end < mention.start), default=0)
+            stop = min((end for end in ends if end >= mention.end), default=len(folded))
+            inside = [n for n, (start, end) in enumerate(spans) if start >= begin and end <= stop]
+            around = [n for n in inside if spans[n][1] <= mention.start or spans[n][0] >= mention.end]
+            yield Denial(tuple(around), True)
         elif "sentence" in mention.names:
             own = [sentence[n] for n, (_, end) in enumerate(spans) if end > mention.start][:1] or sentence[-1:]
             outside = [n for n, (start, end) in enumerate(spans) if end <= mention.start or start >= mention.end]
             part = np.searchsorted(sorted(ends), [start for start, _ in spans], side="right")
             for one in dict.fromkeys(part[n] for n in outside if sentence[n] == own[0]):  # each member of a list alone
-                yield tuple(n for n in outside if sentence[n] == own[0] and part[n] == one)
+                yield Denial(tuple(n for n in outside if sentence[n] == own[0] and part[n] == one))
 
 
 def _clauses(

@@ -22,7 +22,7 @@ from assistant.language import normalise_code
 FOLDER = Path(__file__).parent / "senses"
 SPACED = regex.compile(r"[\p{Latin}\p{Cyrillic}\p{Arabic}\p{Devanagari}\p{M}\p{N}*' -]+")
 LETTER = r"[\p{L}\p{M}\p{N}]"
-SENSES = ("only", "all", "always", "must", "sure", "partly", "at_most", "at_least", "free", "right", "wrong")
+SENSES = ("only", "all", "always", "must", "sure", "partly", "depends", "at_most", "at_least", "free", "right", "wrong")
 AXES = (
     "answer", "amount", "price", "quality", "speed", "order", "time", "likeness", "edge", "ease", "consent", "inside",
 )  # fmt: skip
@@ -37,6 +37,7 @@ class Language(BaseModel):
         turns: words that end the reach of a denial.
         denies_next, denies_last: denials that reach forward, and backward, up to the next mark or turn.
         denies_sentence: denials that reach all of their sentence ("custom kernels do not.").
+        denies_clause: denials of a verb, which reach all of their clause ("rarely").
         leads, trails: marks of a comparison: what stands before a `leads` is ahead of what follows, before a `trails`
             behind.
         senses, units: name -> terms; opposites: axis -> the terms of its two sides.
@@ -52,6 +53,7 @@ class Language(BaseModel):
     denies_next: list[str]
     denies_last: list[str]
     denies_sentence: list[str]
+    denies_clause: list[str]
     leads: list[str]
     trails: list[str]
     senses: dict[str, list[str]]
@@ -68,7 +70,7 @@ class Language(BaseModel):
         """Term -> the names it stands under, folded."""
         table: dict[str, list[str]] = {}
         groups = {"turn": self.turns, "next": self.denies_next, "last": self.denies_last, "": self.harmless}
-        groups |= {"sentence": self.denies_sentence, "leads": self.leads, "trails": self.trails}
+        groups |= {"sentence": self.denies_sentence, "clause": self.denies_clause, "leads": self.leads, "trails": self.trails}
         groups |= {**self.senses, **{f"unit {name}": terms for name, terms in self.units.items()}}
         for axis, (first, second) in self.opposites.items():
             groups |= {f"{axis} +": first, f"{axis} -": second}
