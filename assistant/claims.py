@@ -36,8 +36,9 @@ KEPT = 512  # passages whose readings are remembered
 BROKEN = regex.compile(r"[\p{Cc}\p{Cs}\p{Co}\p{Cn}\uFFFD]")
 LETTERS = regex.compile(r"\p{L}")
 COMPARED = ("amount", "price", "quality", "speed")
-TOUCHED, SURE, DENIED, CROSSED, FADING, CLOSE = 0.25, 0.7, 0.5, 0.02, 0.85, 0.1
-KNOWN, KNOWN_AT_LEAST = 0.4, 4.0
+TOUCHED, SURE, DENIED, CROSSED, FADING, CLOSE = 0.25, 0.7, 0.5, 0.02, 0.75, 0.1
+NEAR = 40  # characters between a word that compares and its mark
+KNOWN, DROPPED, ASSERTED = 0.4, 0.2, 0.82
 LEAST_CLAUSE, EXCHANGED, ALIKE = 3, 0.05, 0.8
 Array = NDArray[np.float32]
 
@@ -148,6 +149,8 @@ def _figures(claim: Reading, evidence: Evidence) -> str:
         if figure in held or (not figure.unit and (figure.value in values or figure.value == 1)):
             continue
         return "a figure that the passage does not hold"
+    if claim.currencies - {unit for reading in evidence.all for unit in reading.currencies} - {f.unit for f in held}:
+        return "a currency that the passage does not name"
     measures = {measure for reading in evidence.all for measure in reading.measures}
     ones = {unit for reading in evidence.all for unit in reading.mentions}
     for value, unit in claim.measures:
@@ -165,6 +168,10 @@ def _names(claim: Reading, evidence: Evidence) -> str:
 
 def _senses(claim: Reading, evidence: Evidence) -> str:
     held = {name for reading in evidence.all for name in reading.mentions}
+    touched = touched_sentences(claim, evidence.own)
+    plain = not any(evidence.own.in_sentences(name, touched) for name in ("partly", "depends"))
+    if plain and not any(evidence.own.sentence[n] in touched for n in evidence.own.denied):
+        held.add("must")  # "you bring the code" obliges, too
     for name in (*STRICT, *(one for one in claim.mentions if one.startswith("unit "))):
         if name in claim.mentions and name not in held:
             return f"it says '{name}', the passage does not"
@@ -187,7 +194,10 @@ def _sides(claim: Reading, evidence: Evidence) -> str:
     for side, other in (("+", "-"), ("-", "+")):
         if f"answer {side}" in claim.mentions and f"answer {other}" in own.mentions:
             return "it says yes or no where the passage says the other"
+    ranked = all(any(ranking(one, which)) for one, which in ((claim, range(len(claim.sentence_starts))), (own, touched)))
     for axis in AXES:
+        if axis in COMPARED and ranked:
+            continue  # `_ranks` compares them
         for side, other in (("+", "-"), ("-", "+")):
             if f"{axis} {side}" not in claim.mentions or own.in_sentences(f"{axis} {side}", touched):
                 continue
@@ -195,7 +205,7 @@ def _sides(claim: Reading, evidence: Evidence) -> str:
                 return f"it turns '{axis}' round"
             if {"depends"} <= set(claim.mentions) & set(own.mentions):
                 continue  # "whether it is cheaper depends …" claims neither
-            if axis in COMPARED and f"{axis} {side}" not in everywhere:
+            if axis in (*COMPARED, "ease") and f"{axis} {side}" not in everywhere:
                 return f"it compares '{axis}', the passage does not"
             if axis in COMPARED and own.in_sentences("likeness +", touched) and "likeness +" not in claim.mentions:
                 return "it says different, the passage says the same"
@@ -209,6 +219,8 @@ def _ranks(claim: Reading, evidence: Evidence) -> str:
     for order, sentence in product((ranking, contrast), touched_sentences(claim, own)):
         ahead, behind = order(claim, range(len(claim.sentence_starts)))
         first, second = order(own, [sentence])
+        both = {claim.pieces[n] for n in ahead} & {claim.pieces[n] for n in behind}
+        ahead, behind = ([n for n in side if claim.pieces[n] not in both] for side in (ahead, behind))
         if ahead and behind and first and second:
             straight = _nearness(claim, cosines, ahead, first) + _nearness(claim, cosines, behind, second)
             crossed = _nearness(claim, cosines, ahead, second) + _nearness(claim, cosines, behind, first)
@@ -226,6 +238,8 @@ def ranking(reading: Reading, sentences: Sequence[int]) -> tuple[list[int], list
         reading.in_sentences(f"{axis} {side}", sentences) for axis in COMPARED for side in "+-"
     ):
         return [], []
+    sides = [at for axis in COMPARED for side in "+-" for at in reading.mentions.get(f"{axis} {side}", ())]
+    marks = [mark for mark in marks if any(0 <= mark[0] - at <= NEAR for at in sides)] or marks
     before = [n for n in places if reading.spans[n][1] <= marks[0][0]]
     after = [n for n in places if reading.spans[n][0] > marks[0][0]]
     if len(marks) > 1 and marks[0][1] != marks[1][1]:
@@ -313,9 +327,11 @@ def _denials(claim: Reading, evidence: Evidence) -> str:
     touched = touched_sentences(claim, own)
     if denied_elsewhere(claim, own, cosines, topic) > DENIED:
         return "it denies what the passage does not"
-    if denied_elsewhere(own, claim, cosines.T, topic, touched) > DENIED:
+    least = DROPPED * float(claim.weights.sum())
+    if denied_elsewhere(own, claim, cosines.T, topic, touched, least) > DENIED:
         return "it does not deny what the passage does"
-    if own.in_sentences("wrong", touched) and not claim.denials and not {"wrong", "trails", "leads"} & set(claim.mentions):
+    asserted = support(claim, evidence.all).mean >= ASSERTED
+    if asserted and own.in_sentences("wrong", touched) and not claim.denials and not {"wrong", "trails", "leads"} & set(claim.mentions):
         return "it does not call wrong what the passage does"
     return ""
 
@@ -334,12 +350,13 @@ def similarities(claim: Reading, evidence: Reading) -> Array:
     return np.asarray(np.where(same, 0.5 + cosines / 2, cosines), np.float32)
 
 
-def denied_elsewhere(text: Reading, other: Reading, cosines: Array, topic: Collection[str], sentences: Collection[int] | None = None) -> float:
+def denied_elsewhere(text: Reading, other: Reading, cosines: Array, topic: Collection[str], sentences: Collection[int] | None = None, least: float = 4.0) -> float:
     """The most that one of a text's denials reaches of what the other text says and nowhere denies, in 0..1.
 
     Args:
         topic: words that tell nothing here, being what the whole passage is about.
         sentences: those of the text whose denials count; None is all.
+        least: weight of the tokens found in the other text from which on a denial counts.
     """
     worst = 0.0
     every = np.arange(len(other.spans))
@@ -358,7 +375,7 @@ def denied_elsewhere(text: Reading, other: Reading, cosines: Array, topic: Colle
         excused = doubted_widely if denial.wide else doubted
         free = ~((near >= np.maximum(SURE, sure - CLOSE)[:, None]) & excused).any(axis=1)
         known = weights * (sure > SURE)
-        if known.sum() >= max(KNOWN * weights.sum(), KNOWN_AT_LEAST):
+        if known.sum() >= max(KNOWN * weights.sum(), least):
             worst = max(worst, float((known * free).sum() / known.sum()))
     return worst
 
@@ -374,7 +391,10 @@ def tokens_in(reading: Reading, words: Collection[str]) -> frozenset[int]:
 def doubted_tokens(reading: Reading) -> frozenset[int]:
     """Tokens of sentences that call something wrong: near enough to a denial that one may stand for the other."""
     wrong = np.searchsorted(reading.sentence_starts, reading.mentions.get("wrong", ()), side="right") - 1
-    behind = [n for one in range(len(reading.sentence_starts)) for n in ranking(reading, [one])[1]]
+    behind = []
+    for one in range(len(reading.sentence_starts)):
+        last = ranking(reading, [one])[1]
+        behind += [n for clause in reading.clauses if last and last[-1] in clause for n in clause if n in last]
     return frozenset([*np.flatnonzero(np.isin(reading.sentence, wrong)).tolist(), *behind])
 
 

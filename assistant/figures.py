@@ -51,6 +51,7 @@ CURRENCIES: dict[str, str] = {
     "加元": "CAD", "ca$": "CAD", "澳元": "AUD", "a$": "AUD", "canadian dollars": "CAD", "australian dollars": "AUD",
     "dólares canadienses": "CAD", "カナダドル": "CAD", "豪ドル": "AUD", "香港ドル": "HKD", "rupiah": "IDR",
 }  # fmt: skip
+AMBIGUOUS = {"元", "원", "won", "$", "real", "pound", "بن", "円", "엔", "ين"}  # without a figure, parts of other words
 PERCENT = (
     "%", "per cent", "percent", "por ciento", "por cento", "pour cent", "per cento", "prozent", "persen",
     "パーセント", "퍼센트", "процентов", "процента", "بالمائة", "प्रतिशत",
@@ -75,6 +76,7 @@ FIGURE = regex.compile(
     rf"(?:\s?(?P<scale>(?i:{_any(SCALES)}))|(?P<letter>[kKMB]){END})?"
     rf"(?:\s?(?P<percent>(?i:{_any(PERCENT)}))|(?(before)(?!)|\s?(?:de\s|di\s)?(?P<after>(?i:{_any(CURRENCIES)})(?![0-9]))))?"
 )
+CURRENCY = regex.compile(rf"(?i:{_any(word for word in CURRENCIES if word not in AMBIGUOUS)})")
 SEPARATOR = regex.compile(r"[.,'’٫٬\s]")
 ARABIC_POINT = "٫"
 EXACT = Context(prec=120)
@@ -102,6 +104,12 @@ def unsupported_figures(claim: str, evidence: str) -> frozenset[Figure]:
     return frozenset(
         figure for figure in find_figures(claim) if figure not in held and (figure.unit or figure.value not in values)
     )
+
+
+def named_currencies(text: str) -> frozenset[str]:
+    """Codes of the currencies that a text names, with or without a figure."""
+    plain = "".join(map(_western, unicodedata.normalize("NFC", text)))
+    return frozenset(CURRENCIES[name.group().lower()] for name in CURRENCY.finditer(plain))
 
 
 def _joined(matches: Iterable[regex.Match[str]]) -> Iterator[Figure]:

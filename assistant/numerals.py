@@ -46,10 +46,13 @@ def as_digits(text: str, code: str) -> str:
     if patterns is None or language is None:
         return plain
     whole, parts = patterns
+    joined = "|".join(map(regex.escape, language.numeral_links)) or "(?!)"
+    links = regex.compile(rf"[\s-]+(?:{joined})[\s-]+", regex.IGNORECASE)
     values = {fold(word): value for word, value in language.numerals.items()}
 
     def written(found: regex.Match[str]) -> str:
-        numbers = [values[fold(part)] for part in parts.findall(found.group())]
+        said = links.sub(" ", found.group())  # "and" holds an "a"
+        numbers = [values[fold(part)] for part in parts.findall(said)]
         follows_digits = numbers[0] >= SCALE and DIGIT_BEFORE.search(plain[: found.start()])
         if all(number == 1 for number in numbers) or follows_digits:
             return found.group()  # "one of them"; "300 thousand" is read by `figures`

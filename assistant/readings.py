@@ -14,7 +14,7 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
-from assistant.figures import Figure, find_figures
+from assistant.figures import Figure, find_figures, named_currencies
 from assistant.language import ADDRESS, LATIN_RUN, script_of, split_sentences
 from assistant.models import Embedding
 from assistant.numerals import as_digits, implied_values
@@ -48,7 +48,7 @@ class Reading:
         sentence: number of each token's sentence, [n]; sentence_starts: where each begins in the folded text.
         mentions: terms by name.
         figures, implied: written or spelled; said by words such as `twice`.
-        measures: (value, unit of time) pairs.
+        measures: (value, unit of time) pairs; currencies: named, with or without a figure.
         names: folded words that keep their form in every language; words: the same as they are written.
         clauses: tokens between marks that part more than a list.
     """
@@ -66,6 +66,7 @@ class Reading:
     figures: frozenset[Figure]
     implied: frozenset[Decimal]
     measures: frozenset[tuple[Decimal, str]]
+    currencies: frozenset[str]
     names: frozenset[str]
     words: frozenset[str]
     clauses: tuple[tuple[int, ...], ...]
@@ -126,6 +127,7 @@ def read(
         figures=find_figures(digits),
         implied=frozenset(map(Decimal, implied_values(text, language))),
         measures=_measures(digits, language),
+        currencies=named_currencies(text),
         names=frozenset(map(stem, words := _names(text, language, code, names))),
         words=frozenset(word.lower() for word in words),
         clauses=tuple(_clauses(folded, found, spans, sentence)),

@@ -67,6 +67,10 @@ def parser() -> argparse.ArgumentParser:
     learning.add_argument("--public", type=Path, metavar="FOLDER", help="learn from the public sets in this folder too")
     learning.add_argument("--output", type=Path, default=FILE, help="write here instead")
     learning.set_defaults(run=calibrate)
+    lying = commands.add_parser("planted", help="measure what of a lying chat model gets past the judge")
+    lying.add_argument("--set", choices=SETS, default="heldout", help="tuning, or heldout (the default)")
+    lying.add_argument("--language", action="append", default=[], help="only this language; may be repeated")
+    lying.set_defaults(run=_planted)
     speed = commands.add_parser("bench", help="measure the speed against the tutorial stack")
     speed.add_argument("--json", action="store_true", help="machine-readable output")
     speed.set_defaults(run=_bench)
@@ -123,6 +127,26 @@ def calibrate(options: argparse.Namespace) -> int:
     print(learned.provenance)
     print(f"written to {_shown(options.output)}")
     return 0
+
+
+def _planted(options: argparse.Namespace) -> int:
+    """What the judge of phrased sentences catches and drops; exit code 1 where it is not good enough."""
+    from assistant.claims import Judge
+    from evals.planted import judge_planted, reached, read_planted, shares, table
+
+    rows = read_planted(options.set, options.language)
+    settings = read_settings()
+    with ExitStack() as stack:
+        parts = prepare(settings, [settings.corpus], stack, None)
+        outcomes = judge_planted(Judge(parts.index, parts.embedder, parts.detector), rows)
+    found = shares(outcomes)
+    console = Console(highlight=False)
+    for outcome in outcomes:
+        if not outcome.is_right:
+            row = outcome.planted
+            console.print(f"{row.language} {row.kind}: {row.text} ({outcome.reason or 'passed'})", markup=False)
+    console.print(table(found, outcomes))
+    return 0 if reached(found) else 1
 
 
 def _bench(options: argparse.Namespace) -> int:
