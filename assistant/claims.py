@@ -12,17 +12,26 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from difflib import SequenceMatcher
 from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 import regex
-from numpy.typing import NDArray
 
+from assistant.contrasts import (
+    COMPARED,
+    contrast,
+    denied_elsewhere,
+    kept_order,
+    named_clauses,
+    nearness,
+    ranking,
+    similarities,
+    support,
+    touched_sentences,
+)
 from assistant.index import Index, Snapshot
 from assistant.language import LATIN_RUN, Detector
 from assistant.lexical import words_of
@@ -35,12 +44,12 @@ STRICT = ("only", "all", "always", "must", "sure", "free", "at_least", "at_most"
 KEPT = 512  # passages whose readings are remembered
 BROKEN = regex.compile(r"[\p{Cc}\p{Cs}\p{Co}\p{Cn}\uFFFD]")
 LETTERS = regex.compile(r"\p{L}")
-COMPARED = ("amount", "price", "quality", "speed")
-TOUCHED, SURE, DENIED, CROSSED, FADING, CLOSE = 0.25, 0.7, 0.5, 0.02, 0.75, 0.1
-NEAR = 40  # characters between a word that compares and its mark
-KNOWN, DROPPED, ASSERTED = 0.4, 0.2, 0.82
+# Set on the tuning half of evals/planted: least mean cosine of a supported claim; shares of a denial that must be found
+# to count, in the claim and of all it says; by how much a crossed comparison must be nearer; support from which on a
+# claim asserts what the passage calls wrong; a clause's least tokens; how much nearer with two names exchanged, and how
+# near at least.
+SUPPORTED, DENIED, DROPPED, CROSSED, ASSERTED = 0.6, 0.5, 0.2, 0.02, 0.82
 LEAST_CLAUSE, EXCHANGED, ALIKE = 3, 0.05, 0.8
-Array = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,15 +64,6 @@ class Evidence:
     def all(self) -> tuple[Reading, ...]:
         """Every reading, the passage's own first."""
         return (self.own, *self.others)
-
-
-@dataclass(frozen=True, slots=True)
-class Support:
-    """How well a claim's words are found in its evidence."""
-
-    mean: float
-    least: float
-    order: float
 
 
 class Judge:
@@ -194,7 +194,9 @@ def _sides(claim: Reading, evidence: Evidence) -> str:
     for side, other in (("+", "-"), ("-", "+")):
         if f"answer {side}" in claim.mentions and f"answer {other}" in own.mentions:
             return "it says yes or no where the passage says the other"
-    ranked = all(any(ranking(one, which)) for one, which in ((claim, range(len(claim.sentence_starts))), (own, touched)))
+    ranked = all(
+        any(ranking(one, which)) for one, which in ((claim, range(len(claim.sentence_starts))), (own, touched))
+    )
     for axis in AXES:
         if axis in COMPARED and ranked:
             continue  # `_ranks` compares them
@@ -222,48 +224,11 @@ def _ranks(claim: Reading, evidence: Evidence) -> str:
         both = {claim.pieces[n] for n in ahead} & {claim.pieces[n] for n in behind}
         ahead, behind = ([n for n in side if claim.pieces[n] not in both] for side in (ahead, behind))
         if ahead and behind and first and second:
-            straight = _nearness(claim, cosines, ahead, first) + _nearness(claim, cosines, behind, second)
-            crossed = _nearness(claim, cosines, ahead, second) + _nearness(claim, cosines, behind, first)
+            straight = nearness(claim, cosines, ahead, first) + nearness(claim, cosines, behind, second)
+            crossed = nearness(claim, cosines, ahead, second) + nearness(claim, cosines, behind, first)
             if crossed > straight + CROSSED:
                 return "it turns a comparison round"
     return ""
-
-
-def ranking(reading: Reading, sentences: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Tokens of what is ahead and of what is behind, where the sentences compare; else nothing."""
-    places = [n for n in range(len(reading.spans)) if reading.sentence[n] in sentences]
-    marks = sorted((at, name) for name in ("leads", "trails") for at in reading.mentions.get(name, ()))
-    marks = [(at, name) for at, name in marks if places and _is_within(reading, at, places)]
-    if not marks or not any(
-        reading.in_sentences(f"{axis} {side}", sentences) for axis in COMPARED for side in "+-"
-    ):
-        return [], []
-    sides = [at for axis in COMPARED for side in "+-" for at in reading.mentions.get(f"{axis} {side}", ())]
-    marks = [mark for mark in marks if any(0 <= mark[0] - at <= NEAR for at in sides)] or marks
-    before = [n for n in places if reading.spans[n][1] <= marks[0][0]]
-    after = [n for n in places if reading.spans[n][0] > marks[0][0]]
-    if len(marks) > 1 and marks[0][1] != marks[1][1]:
-        after = [n for n in after if reading.spans[n][1] <= marks[1][0]]
-    pair = (before, after) if marks[0][1] == "leads" else (after, before)
-    less = reading.in_sentences("amount -", sentences) and not reading.in_sentences("amount +", sentences)
-    return (pair[1], pair[0]) if less else pair
-
-
-def contrast(reading: Reading, sentences: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Tokens of what the sentences say and of what they deny, where they do both."""
-    places = [n for n in range(len(reading.spans)) if reading.sentence[n] in sentences and reading.weights[n] > 0]
-    denied = [n for n in places if n in reading.denied]
-    return ([n for n in places if n not in reading.denied], denied) if denied else ([], [])
-
-
-def _is_within(reading: Reading, at: int, places: Sequence[int]) -> bool:
-    return reading.spans[places[0]][0] <= at < reading.spans[places[-1]][1]
-
-
-def _nearness(claim: Reading, cosines: Array, tokens: Sequence[int], others: Sequence[int]) -> float:
-    weights = claim.weights[list(tokens)]
-    best = cosines[np.ix_(list(tokens), list(others))].max(axis=1)
-    return float((weights * best).sum() / max(float(weights.sum()), 1e-6))
 
 
 def _roles(claim: Reading, evidence: Evidence) -> str:
@@ -275,7 +240,7 @@ def _roles(claim: Reading, evidence: Evidence) -> str:
     for tokens, names in named_clauses(claim):
         weighty = [n for n in tokens if claim.weights[n] > 0]
         if names and parts and len(weighty) >= LEAST_CLAUSE:
-            best = max(parts, key=lambda part: _nearness(claim, cosines, weighty, part[0]))
+            best = max(parts, key=lambda part: nearness(claim, cosines, weighty, part[0]))
             found.append((names, best[1]))
     for (first, first_held), (second, second_held) in combinations(found, 2):
         straight = len(first & first_held) + len(second & second_held)
@@ -285,39 +250,19 @@ def _roles(claim: Reading, evidence: Evidence) -> str:
     return ""
 
 
-def named_clauses(reading: Reading) -> list[tuple[list[int], frozenset[str]]]:
-    """The clauses' tokens without names, and whom each is about; one without a name is about the last before it."""
-    found: list[tuple[list[int], frozenset[str]]] = []
-    named = tokens_in(reading, reading.words)
-    for clause in reading.clauses:
-        names = frozenset(name for name in reading.names if tokens_in(reading, {name, f"{name}s"}) & set(clause))
-        if not names and found and reading.sentence[clause[0]] == reading.sentence[found[-1][0][-1]]:
-            names = found[-1][1]
-        tokens = [n for n in clause if n not in named]
-        if tokens:
-            found.append((tokens, names))
-    return found
-
-
 def _exchanged(claim: Reading, evidence: Evidence) -> str:
     """Two names exchanged: with them the other way round, the claim is nearer to the passage's wording."""
     names = sorted(claim.names)
     words = words_of(claim.folded)
     for sentence in touched_sentences(claim, evidence.own):
         said = words_of(evidence.own.sentence_text(sentence))
-        plain = _kept(words, said)
+        plain = kept_order(words, said)
         for first, second in combinations([name for name in names if name in words and name in said], 2):
             other = {first: second, second: first}
             swapped = [other.get(word, word) for word in words]
-            if _kept(swapped, said) > max(plain + EXCHANGED, ALIKE):
+            if kept_order(swapped, said) > max(plain + EXCHANGED, ALIKE):
                 return "it exchanges two names"
     return ""
-
-
-def _kept(words: Sequence[str], said: Sequence[str]) -> float:
-    """The share of the words that stand in the other text in the same order."""
-    blocks = SequenceMatcher(None, words, said, autojunk=False).get_matching_blocks()
-    return sum(block.size for block in blocks) / max(len(words), 1)
 
 
 def _denials(claim: Reading, evidence: Evidence) -> str:
@@ -331,90 +276,18 @@ def _denials(claim: Reading, evidence: Evidence) -> str:
     if denied_elsewhere(own, claim, cosines.T, topic, touched, least) > DENIED:
         return "it does not deny what the passage does"
     asserted = support(claim, evidence.all).mean >= ASSERTED
-    if asserted and own.in_sentences("wrong", touched) and not claim.denials and not {"wrong", "trails", "leads"} & set(claim.mentions):
+    if (
+        asserted
+        and own.in_sentences("wrong", touched)
+        and not claim.denials
+        and not {"wrong", "trails", "leads"} & set(claim.mentions)
+    ):
         return "it does not call wrong what the passage does"
     return ""
 
 
-def touched_sentences(claim: Reading, evidence: Reading) -> list[int]:
-    """The evidence's sentences that hold a quarter or more of what the claim says."""
-    cosines = similarities(claim, evidence)
-    shares = np.bincount(evidence.sentence[cosines.argmax(axis=1)], claim.weights, len(evidence.sentence_starts))
-    return [int(n) for n in np.flatnonzero(shares >= TOUCHED * max(float(claim.weights.sum()), 1e-6))]
-
-
-def similarities(claim: Reading, evidence: Reading) -> Array:
-    """Cosine of each token of the claim with each of the evidence, a little more where they are the same word, [n, m]."""
-    same = np.array([[one == other for other in evidence.pieces] for one in claim.pieces], bool)
-    cosines = claim.tokens @ evidence.tokens.T
-    return np.asarray(np.where(same, 0.5 + cosines / 2, cosines), np.float32)
-
-
-def denied_elsewhere(text: Reading, other: Reading, cosines: Array, topic: Collection[str], sentences: Collection[int] | None = None, least: float = 4.0) -> float:
-    """The most that one of a text's denials reaches of what the other text says and nowhere denies, in 0..1.
-
-    Args:
-        topic: words that tell nothing here, being what the whole passage is about.
-        sentences: those of the text whose denials count; None is all.
-        least: weight of the tokens found in the other text from which on a denial counts.
-    """
-    worst = 0.0
-    every = np.arange(len(other.spans))
-    doubted = np.isin(every, list(other.denied | doubted_tokens(other)))
-    doubted_widely = doubted | np.isin(every, list(other.denying))
-    about = tokens_in(text, topic)
-    for denial in text.denials:
-        places = [place for place in denial.tokens if text.weights[place] > 0 and place not in about]
-        if sentences is not None:
-            places = [place for place in places if text.sentence[place] in sentences]
-        if not places:
-            continue
-        weights = text.weights[places] * FADING ** np.arange(len(places))
-        near = cosines[places]
-        sure = near.max(axis=1)
-        excused = doubted_widely if denial.wide else doubted
-        free = ~((near >= np.maximum(SURE, sure - CLOSE)[:, None]) & excused).any(axis=1)
-        known = weights * (sure > SURE)
-        if known.sum() >= max(KNOWN * weights.sum(), least):
-            worst = max(worst, float((known * free).sum() / known.sum()))
-    return worst
-
-
-def tokens_in(reading: Reading, words: Collection[str]) -> frozenset[int]:
-    """The tokens that these folded Latin words are made of."""
-    found = [match.span() for match in LATIN_RUN.finditer(reading.folded) if match.group() in words]
-    return frozenset(
-        n for n, (start, end) in enumerate(reading.spans) if any(low <= start and end <= high for low, high in found)
-    )
-
-
-def doubted_tokens(reading: Reading) -> frozenset[int]:
-    """Tokens of sentences that call something wrong: near enough to a denial that one may stand for the other."""
-    wrong = np.searchsorted(reading.sentence_starts, reading.mentions.get("wrong", ()), side="right") - 1
-    behind = []
-    for one in range(len(reading.sentence_starts)):
-        last = ranking(reading, [one])[1]
-        behind += [n for clause in reading.clauses if last and last[-1] in clause for n in clause if n in last]
-    return frozenset([*np.flatnonzero(np.isin(reading.sentence, wrong)).tolist(), *behind])
-
-
-def support(claim: Reading, evidence: Sequence[Reading]) -> Support:
-    """How well the claim's tokens are found: mean and least over words, and how far their order is kept."""
-    own = similarities(claim, evidence[0])
-    best = own.max(axis=1)
-    for other in evidence[1:]:
-        best = np.maximum(best, (claim.tokens @ other.tokens.T).max(axis=1))
-    weights = claim.weights
-    mean = float((best * weights).sum() / max(float(weights.sum()), 1e-6))
-    heavy = best[weights > 6] if (weights > 6).any() else best
-    least = float(np.sort(heavy)[:2].mean())
-    places = own.argmax(axis=1)[best > 0.75]
-    order = float((np.diff(places) >= 0).mean()) if len(places) > 1 else 1.0
-    return Support(mean, least, order)
-
-
 def _meaning(claim: Reading, evidence: Evidence) -> str:
     found = support(claim, evidence.all)
-    if found.mean < 0.6:
+    if found.mean < SUPPORTED:
         return "the passage does not say this"
     return ""

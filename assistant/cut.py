@@ -15,7 +15,9 @@ from assistant.language import split_sentences
 LONGEST = 1000  # characters; a sentence that is longer is cut there, and then not supported
 MARKER = regex.compile(r"\s*[\[【［]\s*(\p{Nd}{1,4})\s*[\]】］]")
 LEADING = regex.compile(rf"(?:{MARKER.pattern})+\s*[.。!！?？]?")
-ENDS_MARKED = regex.compile(rf"(?:[.!?…。！？؟।॥۔][\"'”’»」』）)]*(?:{MARKER.pattern})+|(?:{MARKER.pattern})+\s*[.!?。！？؟।])\s*$")
+ENDS_MARKED = regex.compile(
+    rf"(?:[.!?…。！？؟।॥۔][\"'”’»」』）)]*(?:{MARKER.pattern})+|(?:{MARKER.pattern})+\s*[.!?。！？؟।])\s*$"
+)
 BULLET = regex.compile(r"^\s*(?:[-*•・]\s+|\p{Nd}{1,2}[.)]\s+|#+\s+)")
 OPEN_MARKER = regex.compile(r"[\[【［][\s\p{Nd}]{0,6}$")
 

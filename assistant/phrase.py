@@ -134,9 +134,7 @@ class Phraser:
         attempt.kept.append(sentence)
         return sentence
 
-    def _judge(
-        self, piece: Piece, question: Question, passages: Sequence[Passage]
-    ) -> tuple[str, Sentence | None]:
+    def _judge(self, piece: Piece, question: Question, passages: Sequence[Passage]) -> tuple[str, Sentence | None]:
         if not piece.markers:
             return "it cites no passage", None
         if any(not 1 <= number <= len(passages) for number in piece.markers):

@@ -18,7 +18,7 @@ from assistant.figures import Figure, find_figures, named_currencies
 from assistant.language import ADDRESS, LATIN_RUN, script_of, split_sentences
 from assistant.models import Embedding
 from assistant.numerals import as_digits, implied_values
-from assistant.senses import Language, Mention, fold, find_mentions
+from assistant.senses import Language, Mention, find_mentions, fold
 from assistant.spelling import fold_accents, fold_han
 
 CLAUSE_END = regex.compile(r"[,;:.!?…()\[\]{}«»“”\"،؛؟۔。।！？；：，、（）「」『』—–](?!\d)|\n")

@@ -70,7 +70,12 @@ class Language(BaseModel):
         """Term -> the names it stands under, folded."""
         table: dict[str, list[str]] = {}
         groups = {"turn": self.turns, "next": self.denies_next, "last": self.denies_last, "": self.harmless}
-        groups |= {"sentence": self.denies_sentence, "clause": self.denies_clause, "leads": self.leads, "trails": self.trails}
+        groups |= {
+            "sentence": self.denies_sentence,
+            "clause": self.denies_clause,
+            "leads": self.leads,
+            "trails": self.trails,
+        }
         groups |= {**self.senses, **{f"unit {name}": terms for name, terms in self.units.items()}}
         for axis, (first, second) in self.opposites.items():
             groups |= {f"{axis} +": first, f"{axis} -": second}

@@ -33,9 +33,13 @@ class Settings(BaseSettings):
     chat_model: str = Field(
         "", description="language model that phrases answers: `openai:…`, `anthropic:…` or `ollama:…` and its name"
     )
-    chat_base_url: AnyHttpUrl | None = Field(None, description="address of that model's server; the provider's own if unset")
+    chat_base_url: AnyHttpUrl | None = Field(
+        None, description="address of that model's server; the provider's own if unset"
+    )
     chat_api_key: SecretStr | None = Field(None, description="key for that server")
-    chat_timeout_s: float = Field(10.0, gt=0, le=300, description="longest time a reply waits for the model, in seconds")
+    chat_timeout_s: float = Field(
+        10.0, gt=0, le=300, description="longest time a reply waits for the model, in seconds"
+    )
     chat_max_tokens: int = Field(600, ge=16, le=8000, description="longest reply of the model, in tokens")
     chat_tokens_per_day: int = Field(
         0, ge=0, description="tokens this process may use in 24 hours, after which it quotes; 0 is no limit"

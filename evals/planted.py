@@ -1,7 +1,8 @@
 """`python -m evals planted`: what a lying chat model gets past the judge, and what of a truthful one it stops.
 
-In: planted/<language>/<set>.yaml: sentences that a passage supports and planted falsehoods, by passage. Out: for each
-language the share of falsehoods caught and of true sentences dropped. Never: a chat model; the sentences stand in for it.
+In: planted/<language>/<set>.yaml: sentences that a passage supports and planted falsehoods, by passage.
+Out: for each language the share of falsehoods caught and of true sentences dropped.
+Never: a chat model; the sentences stand in for it.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ CHECKOUT = Path(__file__).parent.parent
 # A module imports only from modules that stand before it. A new module is added where it belongs.
 TIERS = [
     "records errors settings spelling language figures",
-    "wording senses numerals cut checkpoint graph weights models lexical readings chat_model",
+    "wording senses numerals cut checkpoint graph weights models lexical readings contrasts chat_model",
     "parse_extracted parse_markdown passages ingest",
     "vectors siblings topics calibration database summarise index build_index",
     "understand retrieve compose verify claims phrase",

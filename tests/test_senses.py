@@ -21,9 +21,13 @@ DENIED = {
     "pt": "não depende", "ru": "не зависит", "zh-Hans": "不适用", "zh-Hant": "不適用",
 }  # fmt: skip
 SPELLED = {
-    "en": "three hundred thousand dollars", "es": "trescientos mil dólares", "zh-Hans": "三十万美元", "ja": "三十万ドル",
-    "zh-Hant": "三十萬美元", "fr": "trois cent mille dollars", "de": "dreihunderttausend Dollar", "pt": "trezentos mil dólares",
-    "it": "trecentomila dollari", "ru": "триста тысяч долларов", "ar": "ثلاثمئة ألف دولار", "id": "tiga ratus ribu dolar",
+    "en": "three hundred thousand dollars", "es": "trescientos mil dólares", "zh-Hans": "三十万美元",
+    "ja": "三十万ドル",
+    "zh-Hant": "三十萬美元",
+    "fr": "trois cent mille dollars", "de": "dreihunderttausend Dollar",
+    "pt": "trezentos mil dólares",
+    "it": "trecentomila dollari", "ru": "триста тысяч долларов", "ar": "ثلاثمئة ألف دولار",
+    "id": "tiga ratus ribu dolar",
     "ko": "삼십만 달러", "hi": "तीन लाख डॉलर",
 }  # fmt: skip
 NOT_FIGURES = {"en": "one of them", "es": "una de ellas", "zh-Hans": "十分重要", "ja": "一般的です", "fr": "une aide"}
