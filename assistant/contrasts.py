@@ -39,7 +39,8 @@ def ranking(reading: Reading, sentences: Sequence[int]) -> tuple[list[int], list
     places = [n for n in range(len(reading.spans)) if reading.sentence[n] in sentences]
     marks = sorted((at, name) for name in ("leads", "trails") for at in reading.mentions.get(name, ()))
     marks = [(at, name) for at, name in marks if places and _is_within(reading, at, places)]
-    if not marks or not any(reading.in_sentences(f"{axis} {side}", sentences) for axis in COMPARED for side in "+-"):
+    paired = len({name for _, name in marks}) > 1  # 「AよりBのほうが」
+    if not marks or not paired and not any(reading.in_sentences(f"{axis} {side}", sentences) for axis in COMPARED for side in "+-"):
         return [], []
     sides = [at for axis in COMPARED for side in "+-" for at in reading.mentions.get(f"{axis} {side}", ())]
     marks = [mark for mark in marks if any(0 <= mark[0] - at <= NEAR for at in sides)] or marks
@@ -121,7 +122,8 @@ def denied_elsewhere(
     """
     worst = 0.0
     every = np.arange(len(other.spans))
-    doubted = np.isin(every, list(other.denied | doubted_tokens(other)))
+    excuses = other.denied | doubted_tokens(other) | (frozenset() if sentences is None else trailing_tokens(other))
+    doubted = np.isin(every, list(excuses))
     doubted_widely = doubted | np.isin(every, list(other.denying))
     about = tokens_in(text, topic)
     for denial in text.denials:
@@ -136,7 +138,7 @@ def denied_elsewhere(
         excused = doubted_widely if denial.wide else doubted
         free = ~((near >= np.maximum(SURE, sure - CLOSE)[:, None]) & excused).any(axis=1)
         known = weights * (sure > SURE)
-        if known.sum() >= max(KNOWN * weights.sum(), least):
+        if known.sum() >= KNOWN * weights.sum() and text.weights[places][sure > SURE].sum() >= least:
             worst = max(worst, float((known * free).sum() / known.sum()))
     return worst
 
@@ -152,11 +154,16 @@ def tokens_in(reading: Reading, words: Collection[str]) -> frozenset[int]:
 def doubted_tokens(reading: Reading) -> frozenset[int]:
     """Tokens of sentences that call something wrong: near enough to a denial that one may stand for the other."""
     wrong = np.searchsorted(reading.sentence_starts, reading.mentions.get("wrong", ()), side="right") - 1
-    behind = []
+    return frozenset(np.flatnonzero(np.isin(reading.sentence, wrong)).tolist())
+
+
+def trailing_tokens(reading: Reading) -> frozenset[int]:
+    """Tokens of what a comparison puts behind, in its mark's clause: "rather A than B" may stand for "not B"."""
+    behind: list[int] = []
     for one in range(len(reading.sentence_starts)):
         last = ranking(reading, [one])[1]
         behind += [n for clause in reading.clauses if last and last[-1] in clause for n in clause if n in last]
-    return frozenset([*np.flatnonzero(np.isin(reading.sentence, wrong)).tolist(), *behind])
+    return frozenset(behind)
 
 
 def support(claim: Reading, evidence: Sequence[Reading]) -> Support:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
+import struct
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -90,6 +92,9 @@ class ModelServer:
         if reply.end == "half":
             writer.write(event("額度最高可達三十").rstrip()[:-40] + "萬".encode()[:2])
         elif reply.end == "reset":
+            linger = struct.pack("ii", 1, 0)  # closing then resets the connection
+            writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+            await asyncio.sleep(0.05)
             writer.transport.abort()
         elif reply.end == "stall":
             await reader.read()  # until the client hangs up
