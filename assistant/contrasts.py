@@ -40,7 +40,9 @@ def ranking(reading: Reading, sentences: Sequence[int]) -> tuple[list[int], list
     marks = sorted((at, name) for name in ("leads", "trails") for at in reading.mentions.get(name, ()))
     marks = [(at, name) for at, name in marks if places and _is_within(reading, at, places)]
     paired = len({name for _, name in marks}) > 1  # 「AよりBのほうが」
-    if not marks or not paired and not any(reading.in_sentences(f"{axis} {side}", sentences) for axis in COMPARED for side in "+-"):
+    if not marks or (
+        not paired and not any(reading.in_sentences(f"{axis} {side}", sentences) for axis in COMPARED for side in "+-")
+    ):
         return [], []
     sides = [at for axis in COMPARED for side in "+-" for at in reading.mentions.get(f"{axis} {side}", ())]
     marks = [mark for mark in marks if any(0 <= mark[0] - at <= NEAR for at in sides)] or marks

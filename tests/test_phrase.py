@@ -100,7 +100,9 @@ def test_a_lie_is_never_shown(
 ) -> None:
     """Between two true sentences a lie is left out; the truth is shown, cited, in the asker's language."""
     with model_server(Reply((f"{TRUE[language]} [1]\n{lie} [1]\n{lie} [9]\n{lie}\n",))) as server:
-        sentences, answer = stream(start_server(with_model(real_assistant, server), request_timeout_s=60), ASKED[language])
+        sentences, answer = stream(
+            start_server(with_model(real_assistant, server), request_timeout_s=60), ASKED[language]
+        )
     shown = "".join(text for _, text in sentences)
     assert TRUE[language].rstrip("。.") in shown.replace("\\", "")
     assert lie.rstrip("。.!！") not in shown

@@ -10,6 +10,8 @@ from assistant.claims import Judge
 from assistant.pipeline import Assistant
 from evals.planted import TRUE, Outcome, judge_planted, read_planted, shares
 
+# Set -> least share of falsehoods caught, most of true sentences dropped, as measured; the aim is .95 and .05.
+FLOORS = {"tuning": (0.9, 0.07), "heldout": (0.89, 0.13)}
 LANGUAGES = ("en", "es", "ja", "zh-Hans")
 
 
