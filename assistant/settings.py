@@ -30,8 +30,8 @@ class Settings(BaseSettings):
     file_limit_mb: int = Field(10, ge=1, le=1000, description="largest article file accepted, in megabytes")
     request_timeout_s: float = Field(15.0, gt=0, le=600, description="longest time one request may take, in seconds")
     concurrency: int = Field(32, ge=1, le=10_000, description="requests worked on or waiting at once; more get 503")
-    chat_model: str = Field(
-        "", description="language model that phrases answers: `openai:…`, `anthropic:…` or `ollama:…` and its name"
+    chat_model: str | None = Field(
+        None, description="language model that phrases answers: `openai:…`, `anthropic:…` or `ollama:…` and its name"
     )
     chat_base_url: AnyHttpUrl | None = Field(
         None, description="address of that model's server; the provider's own if unset"
