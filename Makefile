@@ -33,7 +33,7 @@ $(VENV)/serving: pyproject.toml constraints.txt
 $(VENV)/everything: pyproject.toml constraints.txt
 	$(ENVIRONMENT)
 	@echo "Installing everything, for development (a few minutes, once) …" >&2
-	@$(PIP) install -c constraints.txt -e '.[huggingface,evals,dev]'
+	@$(PIP) install -c constraints.txt -e '.[huggingface,postgres,evals,dev]'
 	@touch $(VENV)/serving $@
 
 run: $(VENV)/serving  ## install, build the model, ingest the articles, serve them with the demo page

@@ -23,9 +23,11 @@ from assistant.wording import Wordings
 
 if TYPE_CHECKING:  # these import Chroma and LangChain, which take as long as the model: see build_parts
     from assistant.build_index import Summary
+    from assistant.handover import Courier
     from assistant.index import Index
     from assistant.phrase import Phraser
     from assistant.pipeline import Assistant
+    from assistant.store import Store
 
 Report = Callable[[str, float], None]
 
@@ -87,25 +89,58 @@ def _open_index(settings: Settings) -> Index:
     return Index(settings.home, str(settings.chroma_url or ""), token)
 
 
+def open_store(settings: Settings) -> Store:
+    """The store of conversations, its schema brought up to date.
+
+    Raises:
+        StoreUnavailable, InputError: it can't be opened.
+    """
+    from assistant.store import Store
+
+    given = settings.store_url.get_secret_value() if settings.store_url else ""
+    return Store(given or f"sqlite:///{settings.home / 'conversations.sqlite3'}", settings.retention_days)
+
+
+def open_courier(settings: Settings, store: Store) -> Courier | None:
+    """What tells the handover's webhook, if there is one.
+
+    Raises:
+        InputError: the webhook has no secret.
+    """
+    if settings.handover_webhook is None:
+        return None
+    if settings.handover_secret is None:
+        raise InputError("ASSISTANT_HANDOVER_WEBHOOK can't be used without ASSISTANT_HANDOVER_SECRET; set one")
+    from assistant.handover import Courier
+
+    return Courier(store, str(settings.handover_webhook), settings.handover_secret.get_secret_value())
+
+
 def build(settings: Settings, report: Report = silent, parts: Parts | None = None, expected: str = "") -> Assistant:
     """The assistant; where nothing was ever ingested, the corpus is ingested first. `expected`: see `build_parts`.
 
     Raises:
         IndexUnavailable: the index belongs to another model.
     """
+    from assistant.desk import Desk
+    from assistant.hearing import Hearing
     from assistant.pipeline import Assistant
     from assistant.retrieve import Retriever
+    from assistant.suggest import Suggestions
 
     parts = parts or build_parts(settings, report, expected=expected)
     if not parts.index.is_ready:
         ingest(parts, [settings.corpus], report)
     parts.index.check_model(parts.embedder.name)
-    parts.index.store()
+    if parts.index.asks_store:
+        parts.index.store()
     retriever = Retriever(parts.index, parts.embedder, parts.topics, read_calibration(), parts.wordings)
     return Assistant(
         retriever,
         parts.detector,
-        parts.wordings,
+        Hearing(parts.wordings),
+        Suggestions(retriever),
+        Desk(settings),
         settings.message_limit,
         normalise_code(settings.default_language),
         _phraser(settings, parts),

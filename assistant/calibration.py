@@ -19,14 +19,13 @@ FILE = Path(__file__).with_name("calibration.json")
 
 
 class Fusion(BaseModel):
-    """Weights of a family's scores; `foreign` is added to `body` where the passage is not in the asker's language."""
+    """Weights of a family's scores."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     body: float
     lexical: float
     topic: float
-    foreign: float
 
 
 class Calibration(BaseModel):

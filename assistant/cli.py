@@ -130,6 +130,7 @@ def serve(
     port: Annotated[int | None, typer.Option(help="port to listen on; 0 takes a free one")] = None,
 ) -> None:
     """Serve the web API and the page to try it."""
+    from assistant import bootstrap
     from assistant.surfaces import web
     from assistant.surfaces.backend import Answers
 
@@ -137,7 +138,6 @@ def serve(
     settings = _settings(**given)
 
     def load() -> Answers:
-        from assistant import bootstrap
         from assistant.surfaces.progress import Progress
 
         with Progress() as report:
@@ -146,7 +146,9 @@ def serve(
         assistant.detector.detect("no", assistant.detector.languages)
         return assistant
 
-    web.serve(load, settings, lambda address: typer.echo(f"listening on {address}"))
+    store = bootstrap.open_store(settings)
+    courier = bootstrap.open_courier(settings, store)
+    web.serve(load, settings, lambda address: typer.echo(f"listening on {address}"), store, courier)
 
 
 @app.command()

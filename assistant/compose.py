@@ -8,14 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import regex
+
 from assistant.language import display_width, language_name, split_sentences
 from assistant.records import Draft, Passage, Question, Sentence
 from assistant.retrieve import Found, Retriever
-from assistant.wording import Wordings
+from assistant.wording import Wording, Wordings
 
 SHORT_COLUMNS = 900  # shown whole; of a longer passage only the sentences around the best one
 WINDOW = 3
 PASSAGES = 3
+# What would be markup in Markdown: signs anywhere, underscores at a word's edge, and what opens a line as a list.
+MARKUP = regex.compile(r"[\\`*\[\]<]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|^(?=[#>+-]\s)")
 
 
 def compose(question: Question, found: Found, retriever: Retriever, wordings: Wordings) -> Draft:
@@ -27,7 +31,7 @@ def compose(question: Question, found: Found, retriever: Retriever, wordings: Wo
         return Draft("abstained", wording.abstained, (), confidence)
     chosen = [hit.passage for hit in found.hits[: PASSAGES if outcome == "answered" else 1]]
     opening = [wording.related] if outcome == "related" else []
-    foreign = [passage.language for passage in chosen if not _reads(question.language, passage.language)]
+    foreign = [passage.language for passage in chosen if not reads(question.language, passage.language)]
     if foreign:
         opening.append(wording.quoted_from.format(language=language_name(foreign[0], question.language)))
     sentences: dict[str, Sentence] = {}
@@ -37,7 +41,7 @@ def compose(question: Question, found: Found, retriever: Retriever, wordings: Wo
     return Draft(outcome, "\n\n".join(opening), tuple(sentences.values()), confidence)
 
 
-def _reads(asker: str, language: str) -> bool:
+def reads(asker: str, language: str) -> bool:
     """Whether the text can be given in the asker's language: the two Chinese spellings convert into each other."""
     return asker == language or {asker, language} == {"zh-Hans", "zh-Hant"}
 
@@ -75,3 +79,28 @@ def _slice(text: str, pieces: Sequence[str]) -> str:
             shortest = text[start : last + len(pieces[-1])]
         start = text.find(pieces[0], start + 1)
     return shortest
+
+
+def join_drafts(drafts: Sequence[Draft], wording: Wording) -> Draft:
+    """One draft of several questions': what is answered, said to be a part of it where that is not all."""
+    if len(drafts) == 1:
+        return drafts[0]
+    answered = [draft for draft in drafts if draft.outcome == "answered"]
+    openings = [wording.partly] if len(answered) < len(drafts) else []
+    openings += [draft.opening for draft in answered if draft.opening]
+    sentences = {(sentence.passage.id, sentence.text): sentence for draft in answered for sentence in draft.sentences}
+    if not answered:
+        return drafts[0]
+    confidence = min(draft.confidence for draft in answered)
+    return Draft("answered", "\n\n".join(dict.fromkeys(openings)), tuple(sentences.values()), confidence)
+
+
+def list_options(opening: str, options: Sequence[str]) -> str:
+    """Options in a numbered Markdown list, so that a number chooses one."""
+    shown = [escape_markup(option) for option in options]
+    return "\n".join([opening + "\n", *(f"{number}. {option}" for number, option in enumerate(shown, 1))])
+
+
+def escape_markup(text: str) -> str:
+    """The text with every sign escaped that Markdown would read."""
+    return MARKUP.sub(lambda found: "\\" + found.group(), text)

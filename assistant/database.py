@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from assistant.errors import IndexUnavailable
 from assistant.records import Passage
 
-FORMAT = "3"
+FORMAT = "4"
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS articles (path TEXT PRIMARY KEY, key TEXT UNIQUE, digest TEXT, language TEXT);

@@ -6,7 +6,8 @@ Never raised for uncertainty: "the articles do not say" is an Answer, not an err
     ├── InputError        a message, option or file that can't be used
     │   └── SourceError   … and it is an article file (names file and line)
     ├── ModelError        an embedding model can't be built, loaded or reached
-    └── IndexUnavailable  the index is missing, unreachable, or was built for another model
+    ├── IndexUnavailable  the index is missing, unreachable, or was built for another model
+    └── StoreUnavailable  the store of conversations can't be opened or reached
 """
 
 from pathlib import Path
@@ -40,3 +41,7 @@ class ModelError(AssistantError):
 
 class IndexUnavailable(AssistantError):
     """The index is missing, unreachable, or was built with another model or format."""
+
+
+class StoreUnavailable(AssistantError):
+    """The store of conversations can't be opened, reached or written."""

@@ -56,7 +56,8 @@ class _Graph:
 
 
 def write_graph(file: Path, source: Source, name: str) -> None:
-    """The encoder: ids and mask, int64 [batch, tokens], become last_hidden_state, float32 [batch, tokens, 384]."""
+    """The encoder: ids and mask, int64 [batch, tokens], become last_hidden_state, float32 [batch, tokens, 384], and
+    token_vectors: its rows at length one, under the adapter's projection, [batch, tokens, d]."""
     import onnx
     from onnx import TensorProto, helper
 
@@ -73,12 +74,16 @@ def write_graph(file: Path, source: Source, name: str) -> None:
         narrow = graph.linear(source, f"{layer}.fo", [f"{layer}.fo"], wide)
         state = graph.normalised(source, f"{layer}.oln", graph.node("Add", [state, narrow]))
     graph.nodes.append(helper.make_node("Identity", [state], ["last_hidden_state"]))
+    projection = graph.weight("projection", source.adapter.projection)
+    unit = graph.node("LpNormalization", [state], axis=-1, p=2)
+    graph.nodes.append(helper.make_node("MatMul", [unit, projection], ["token_vectors"]))
     shape = ["batch", "tokens"]
+    outputs = {"last_hidden_state": HIDDEN, "token_vectors": source.adapter.projection.shape[1]}
     content = helper.make_graph(
         graph.nodes,
         name,
         [helper.make_tensor_value_info(each, TensorProto.INT64, shape) for each in ("input_ids", "attention_mask")],
-        [helper.make_tensor_value_info("last_hidden_state", TensorProto.FLOAT, [*shape, HIDDEN])],
+        [helper.make_tensor_value_info(each, TensorProto.FLOAT, [*shape, width]) for each, width in outputs.items()],
         graph.weights,
     )
     versions = [helper.make_opsetid("", 20), helper.make_opsetid("com.microsoft", 1)]

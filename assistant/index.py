@@ -17,6 +17,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,9 +28,12 @@ from assistant.language import LATIN_WORD, script_of
 from assistant.lexical import LexicalIndex
 from assistant.models import unit_rows
 from assistant.spelling import fold_accents
-from assistant.vectors import VectorStore
+
+if TYPE_CHECKING:  # importing Chroma takes a second, which an index that is scored whole need not wait for
+    from assistant.vectors import VectorStore
 
 CACHE_BYTES = 128_000_000
+SCORED_WHOLE = 4000  # passages up to which the first stage, which sees every passage, does without Chroma's views
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,14 +43,14 @@ class FamilyTokens:
     Args:
         tokens: of the passages' own texts, [m, d], passage after passage; starts: where each begins, [k].
         asked, asked_starts: the same of what the passages answer (question, lead or heading).
-        languages: of the passages, [k].
+        is_faq: whether that is the question of an FAQ pair.
     """
 
     tokens: NDArray[np.float32]
     starts: NDArray[np.int64]
     asked: NDArray[np.float32]
     asked_starts: NDArray[np.int64]
-    languages: tuple[str, ...]
+    is_faq: bool
 
     @property
     def size(self) -> int:
@@ -133,6 +137,11 @@ class Index:
                 "run `assistant ingest --rebuild` or set the variable back"
             )
 
+    @property
+    def asks_store(self) -> bool:
+        """Whether the vector store takes part in a search: a server always does, the folder where passages are many."""
+        return bool(self._url) or len(self.snapshot().rows) > SCORED_WHOLE
+
     def near(self, vector: NDArray[np.float32], count: int) -> list[str]:
         """Hashes of the views nearest to a vector; some may be unknown to the snapshot."""
         return self.store().near(vector, count)
@@ -146,6 +155,8 @@ class Index:
 
     def open_store(self, collection: str) -> VectorStore:
         """A collection by name, in the folder or on the server."""
+        from assistant.vectors import VectorStore
+
         return VectorStore(self.home / "chroma", collection, self._url, self._token)
 
     def family_tokens(self, snapshot: Snapshot, names: Iterable[str]) -> dict[str, FamilyTokens]:
@@ -181,10 +192,10 @@ class Index:
                 means = [(row, row.passage.language) for row in present]
                 tokens = [unit_rows(stored[row.context] - snapshot.means[code]) for row, code in means]
                 asked = [unit_rows(stored[row.question] - snapshot.question_means[code]) for row, code in means]
+                is_faq = present[0].passage.kind == "faq"
                 self._cache[name] = FamilyTokens(
-                    np.concatenate(tokens), _starts(tokens), np.concatenate(asked), _starts(asked),
-                    tuple(code for _, code in means),
-                )  # fmt: skip
+                    np.concatenate(tokens), _starts(tokens), np.concatenate(asked), _starts(asked), is_faq
+                )
                 self._cached += self._cache[name].size
 
     def _load(self) -> Snapshot:

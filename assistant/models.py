@@ -19,6 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from assistant.adapter import read_adapter
 from assistant.checkpoint import HIDDEN, PACKAGE, POSITIONS, SOURCE_SHA256, VERSION
 from assistant.errors import ModelError
 from assistant.weights import FORMAT, GRAPH, NAME, PIECES, PROMPTS, Report, build_model
@@ -35,7 +36,8 @@ class Embedding:
 
     Attributes:
         vector: float32 [d], unit length.
-        tokens: float32 [n, d], unit rows: the last hidden state of each token; None where the model can't give it.
+        tokens: float32 [n, t], the projected last hidden state of each token, of about unit length (they are compared
+            relative to a mean, which is taken before their length matters); None where the model can't give it.
         rarity: float32 [n], minus the log-probability of each token in the tokenizer's unigram model; 0 if unknown.
         pieces: the n tokens as the tokenizer writes them ("▁" begins a word).
     """
@@ -80,7 +82,6 @@ class BundledEmbedder:
         ModelError: the folder's files can't be loaded.
     """
 
-    name = f"{NAME} int8 ({PACKAGE} {VERSION}) {SOURCE_SHA256[:8]}-{FORMAT}"
     dimensions = HIDDEN
 
     def __init__(self, folder: Path, threads: int | None = None) -> None:
@@ -100,6 +101,7 @@ class BundledEmbedder:
         except Exception as error:  # ONNX Runtime's and SentencePiece's errors share no nearer base
             reason = one_line(error)
             raise ModelError(f"{folder}: the embedding model can't be loaded ({reason}); delete the folder") from error
+        self.name = f"{NAME} int8 ({PACKAGE} {VERSION}) {SOURCE_SHA256[:8]}-{read_adapter().identity}-{FORMAT}"
         self._workers = ThreadPoolExecutor(threads or physical_cores(limit=4), thread_name_prefix="embed")
         self._prompt_lengths = {prompt: len(self._tokenizer.encode(prompt)) for prompt in PROMPTS.values()}
 
@@ -125,12 +127,12 @@ class BundledEmbedder:
     def _embed_row(self, row: list[int], skipped: int) -> Embedding:
         """The embedding of one text's ids, the first `skipped` of which are begin and prompt."""
         ids = np.array([row], np.int64)
-        found = self._session.run(["last_hidden_state"], {"input_ids": ids, "attention_mask": np.ones_like(ids)})
-        state = np.asarray(found[0][0], np.float32)
+        given = {"input_ids": ids, "attention_mask": np.ones_like(ids)}
+        states, tokens = self._session.run(["last_hidden_state", "token_vectors"], given)
         own = row[skipped:-1]
         return Embedding(
-            vector=unit_rows(state.mean(axis=0)),
-            tokens=unit_rows(state[skipped:-1]),
+            vector=unit_rows(states[0].mean(axis=0)),
+            tokens=np.asarray(tokens[0][skipped:-1], np.float32),
             rarity=np.array([-self._tokenizer.get_score(piece) for piece in own], np.float32),
             pieces=tuple(self._tokenizer.id_to_piece(piece) for piece in own),
         )

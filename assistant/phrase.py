@@ -1,8 +1,9 @@
 """Lets a chat model phrase an answer: numbered passages and a question in, judged sentences out as they come.
 
 In: a Question and the draft made of the articles' own sentences. Out: Sentences in the asker's language, each supported
-by the passage it cites; where too few are, the draft's own. Never: says a sentence that is not judged, or one without a
-source; waits longer than the settings allow; trusts what a passage or the question tells a model to do.
+by the passage it cites; then, where too few are, a Draft of the articles' own sentences. Never: says a sentence that is
+not judged, or one without a source; phrases from a passage in another language, where only a translator could judge;
+waits longer than it may; trusts what a passage or the question tells a model to do.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ from dataclasses import dataclass, field, replace
 
 from assistant.chat_model import ChatModel
 from assistant.claims import Judge
+from assistant.compose import reads
 from assistant.cut import Cutter, Piece
 from assistant.errors import ModelError
 from assistant.records import Draft, Passage, Question, Sentence
 from assistant.spelling import convert_chinese
+from assistant.wording import Wording
 
 SENTENCES = 12  # a reply of a help assistant is short; what comes after is left out
 PROBLEMS = 6  # told to the model when it is asked once more
@@ -37,11 +40,14 @@ REPAIR = "Your last reply had sentences that the passages do not support ({probl
 
 @dataclass(slots=True)
 class Attempt:
-    """What one call brought."""
+    """What the calls for one question brought; `declined` where the model saw no answer, `ready` ends when judging may
+    begin."""
 
     kept: list[Sentence] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     broke_off: bool = False
+    declined: bool = False
+    ready: asyncio.Task[None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,29 +62,41 @@ class Phraser:
     judge: Judge
     timeout_s: float
 
-    async def phrase(self, question: Question, draft: Draft) -> AsyncGenerator[Sentence]:
-        """The reply's sentences; the draft's own follow, or stand alone, where the model's are missing or few."""
-        deadline = asyncio.get_running_loop().time() + self.timeout_s
-        passages = usable_passages(draft)
-        attempt, said = Attempt(), 0
+    async def phrase(
+        self, question: Question, draft: Draft, wording: Wording, deadline: float
+    ) -> AsyncGenerator[Sentence | Draft]:
+        """Judged sentences, then what is to be said after them, or alone, in the articles' own words.
+
+        Args:
+            draft: what answers the question; it comes back as it is where nothing can be phrased.
+            wording: introduces a draft that the model found no answer in; its outcome is then `related`.
+            deadline: on the event loop's clock; the model has its say until then.
+        """
+        passages = usable_passages(draft, question.language)
+        attempt = Attempt()
         if passages:
-            await asyncio.to_thread(self._prepare, passages, question)
+            attempt.ready = asyncio.create_task(asyncio.to_thread(self._prepare, passages, question))
             async with aclosing(self._attempts(question, passages, deadline, attempt)) as sentences:
                 async for sentence in sentences:
-                    said += 1
                     yield sentence
-        if said and not attempt.broke_off and len(attempt.problems) <= said:
+        if attempt.kept and not attempt.broke_off and len(attempt.problems) <= len(attempt.kept):
+            return
+        if attempt.declined and not attempt.kept:
+            yield doubted(draft, wording)
             return
         told = {sentence.passage.id for sentence in attempt.kept}
-        for number, sentence in enumerate(one for one in draft.sentences if one.passage.id not in told):
-            yield replace(sentence, starts="paragraph") if said and not number else sentence
+        rest = [one for one in draft.sentences if one.passage.id not in told]
+        if rest and told:
+            rest[0] = replace(rest[0], starts="paragraph")
+        if rest:
+            yield replace(draft, sentences=tuple(rest), opening="" if told else draft.opening)
 
     def objection(self, sentence: Sentence, language: str) -> str:
         """Why a phrased sentence must not be said in that language; "" when it is supported."""
         return self.judge.objection(sentence.text, sentence.passage, language)
 
     def _prepare(self, passages: Sequence[Passage], question: Question) -> None:
-        """Reads the passages and wakes the language models while nothing is there to judge yet."""
+        """Reads the passages and wakes the language models while the model is thinking."""
         for passage in passages:
             self.judge.evidence(passage)
         self.judge.objection(passages[0].shown, passages[0], question.language)
@@ -121,7 +139,10 @@ class Phraser:
     ) -> Sentence | None:
         """The sentence if it is supported by the passage it cites; else why not is noted."""
         if piece.text.strip(".。 ") == NOTHING:
+            attempt.declined = True
             return None
+        if attempt.ready:
+            await attempt.ready
         reason, sentence = await asyncio.to_thread(self._judge, piece, question, passages)
         if sentence is None:
             log.info("a sentence was left out: %s", reason)
@@ -149,10 +170,17 @@ class Phraser:
         return reason, None
 
 
-def usable_passages(draft: Draft) -> list[Passage]:
-    """The draft's passages, each once; not those whose source holds a comment, which a quote would show."""
+def usable_passages(draft: Draft, language: str) -> list[Passage]:
+    """The draft's passages in that language, each once; not those whose source holds a comment, which a quote shows."""
     passages = {sentence.passage.id: sentence.passage for sentence in draft.sentences}
-    return [passage for passage in passages.values() if "<!--" not in passage.text]
+    return [one for one in passages.values() if reads(language, one.language) and "<!--" not in one.text]
+
+
+def doubted(draft: Draft, wording: Wording) -> Draft:
+    """The draft as one that comes near and may not answer: what its best passage says, introduced as that."""
+    best = draft.sentences[0].passage
+    kept = tuple(sentence for sentence in draft.sentences if sentence.passage.id == best.id)
+    return replace(draft, outcome="related", opening=wording.related, sentences=kept)
 
 
 def prompt(question: Question, passages: Sequence[Passage]) -> str:
@@ -160,4 +188,5 @@ def prompt(question: Question, passages: Sequence[Passage]) -> str:
     import json
 
     rows = [{"number": n, "heading": one.heading, "text": one.shown} for n, one in enumerate(passages, 1)]
-    return json.dumps({"passages": rows, "question": question.text}, ensure_ascii=False, indent=1)
+    asked = {"asked_before": list(question.context)} if question.context else {}
+    return json.dumps({"passages": rows, **asked, "question": question.text}, ensure_ascii=False, indent=1)

@@ -9,40 +9,35 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import zip_longest
 
-import regex
-
-from assistant.compose import compose
-from assistant.figures import unsupported_figures
-from assistant.language import Detector, display_width, normalise_code
+from assistant.compose import compose, join_drafts, list_options
+from assistant.desk import Desk
+from assistant.follow import search
+from assistant.hearing import Hearing
+from assistant.language import Detector, normalise_code
 from assistant.phrase import Phraser
 from assistant.records import (
     Answer,
-    Citation,
     Draft,
     Event,
-    Outcome,
-    Passage,
+    Handover,
     Progress,
     Question,
-    Sentence,
     Spoken,
+    Trace,
     Turn,
+    Understood,
 )
-from assistant.retrieve import Retriever
-from assistant.spelling import convert_chinese
+from assistant.retrieve import Found, Retriever
+from assistant.speak import Speaker
+from assistant.suggest import Suggestions
 from assistant.understand import check_message, understand
 from assistant.verify import objection
-from assistant.wording import Wordings
-
-# What would be markup in Markdown: signs anywhere, underscores at a word's edge, and what opens a line as a list.
-MARKUP = regex.compile(r"[\\`*\[\]<]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|^(?=[#>+-]\s)")
-NUMBERED = regex.compile(r"^(\p{N}+)(?=[.)]\s)")
+from assistant.wording import Wording, Wordings
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,7 +46,9 @@ class Assistant:
 
     retriever: Retriever
     detector: Detector
-    wordings: Wordings
+    hearing: Hearing
+    suggestions: Suggestions
+    desk: Desk
     message_limit: int
     default_language: str
     phraser: Phraser | None = None
@@ -73,53 +70,97 @@ class Assistant:
         timings: dict[str, float] = {}
         text = check_message(message, self.message_limit)
         yield Progress("understand")
-        question = await asyncio.to_thread(self._understand, text, page_language, history)
+        understood = await asyncio.to_thread(self._understand, text, page_language, history)
+        language, wording = understood.language, self.wordings.nearest(understood.language)
         timings["understand"] = _milliseconds(started)
-        draft = self._social(question)
-        if draft is None:
+        questions: list[Question] = []
+        found: list[Found] = []
+        drafts: list[Draft] = []
+        if understood.questions:
             yield Progress("retrieve")
             at = time.perf_counter()
-            found = await asyncio.to_thread(self.retriever.find, question)
+            questions, found = await asyncio.to_thread(self._search, text, understood)
             timings["retrieve"] = _milliseconds(at)
             yield Progress("compose")
             at = time.perf_counter()
-            draft = compose(question, found, self.retriever, self.wordings)  # well under a millisecond
+            drafts = [
+                compose(question, one, self.retriever, self.wordings)  # well under a millisecond
+                for question, one in zip(questions, found, strict=True)
+            ]
+            drafts = [_verified(one, wording.abstained) for one in drafts]
+            draft = join_drafts(drafts, wording)
             timings["compose"] = _milliseconds(at)
-        draft = _verified(draft, self.wordings.nearest(question.language).abstained)
-        spoken = []
-        speaker = Speaker(draft, question.language)
-        async with aclosing(self._sentences(question, draft)) as sentences:
-            async for sentence in sentences:
-                for piece in speaker.say(sentence):
-                    spoken.append(piece)
-                    yield piece
-        if not spoken:
-            spoken = list(speaker.end())
-            for piece in spoken:
+        else:
+            draft = self._social(understood, wording)
+        options = await asyncio.to_thread(self._options, draft, found, language)
+        if options:
+            draft = Draft("clarify", list_options(wording.choose, options), (), draft.confidence)
+        handover = self._handover(draft, understood, history, text)
+        spoken: list[Spoken] = []
+        told = list(zip(questions, drafts, strict=True))
+        async with aclosing(self._say(draft, told, language)) as pieces:
+            async for piece in pieces:
+                if isinstance(piece, Draft):
+                    draft = piece
+                    continue
+                spoken.append(piece)
                 yield piece
+        if handover and draft.outcome != "handover" and self.desk.address:
+            spoken.append(Spoken("\n\n" + wording.offer.format(address=self.desk.address), ()))
+            yield spoken[-1]
+        suggestions = options or await asyncio.to_thread(self._next, draft, language, text, history)
         timings["total"] = _milliseconds(started)
         yield Answer(
             id=uuid.uuid4().hex,
             conversation_id=conversation_id or uuid.uuid4().hex,
             outcome=draft.outcome,
-            language=question.language,
+            language=language,
             text="".join(piece.text for piece in spoken),
             confidence=round(draft.confidence, 4),
             citations=tuple(citation for piece in spoken for citation in piece.citations),
+            suggestions=suggestions,
             timings_ms=timings,
+            handover=handover,
+            trace=_trace(understood, found),
         )
 
-    async def _sentences(self, question: Question, draft: Draft) -> AsyncGenerator[Sentence]:
-        """The reply's sentences as they become ready, each judged: the articles' own, or a chat model's."""
+    async def _say(
+        self, draft: Draft, told: Sequence[tuple[Question, Draft]], language: str
+    ) -> AsyncGenerator[Spoken | Draft]:
+        """The reply's pieces; at last the draft again where a chat model found that it does not answer.
+
+        Args:
+            told: each question with the draft of its own, which a chat model phrases alone.
+        """
+        speaker = Speaker(language)
         if self.phraser is None or draft.outcome != "answered":
-            for sentence in draft.sentences:
-                yield sentence
+            for piece in speaker.say_draft(draft):
+                yield piece
             return
-        async with aclosing(self.phraser.phrase(question, draft)) as proposed:
-            async for sentence in proposed:
-                judge = partial(self.phraser.objection, language=question.language) if sentence.phrased else objection
-                if not judge(sentence):
-                    yield sentence
+        wording = self.wordings.nearest(language)
+        answered = [(question, own) for question, own in told if own.outcome == "answered"]
+        if len(answered) < len(told):
+            for piece in speaker.open(wording.partly):
+                yield piece
+        deadline = asyncio.get_running_loop().time() + self.phraser.timeout_s
+        outcomes = []
+        for question, own in answered:
+            outcomes.append(own.outcome)
+            async with aclosing(self.phraser.phrase(question, own, wording, deadline)) as proposed:
+                async for item in proposed:
+                    if isinstance(item, Draft):
+                        outcomes[-1] = item.outcome
+                        for piece in speaker.say_draft(item):
+                            yield piece
+                    elif not self.phraser.objection(item, language):
+                        yield speaker.say_phrased(item)
+        if "answered" not in outcomes:
+            yield replace(draft, outcome="related")
+
+    @property
+    def wordings(self) -> Wordings:
+        """What the assistant says of itself."""
+        return self.hearing.wordings
 
     async def answer(self, message: str, **surroundings: object) -> Answer:
         """The Answer alone; see `ask`."""
@@ -137,13 +178,13 @@ class Assistant:
         turns = zip_longest(*by_article.values())
         return list(dict.fromkeys(question for turn in turns for question in turn if question))[:count]
 
-    def _understand(self, text: str, page_language: str, history: Sequence[Turn]) -> Question:
+    def _understand(self, text: str, page_language: str, history: Sequence[Turn]) -> Understood:
         hints = [normalise_code(page_language)] if page_language else []
         snapshot = self.retriever.index.snapshot()
         return understand(
             text,
             self.detector,
-            self.wordings,
+            self.hearing,
             hints,
             history,
             snapshot.names,
@@ -151,13 +192,57 @@ class Assistant:
             self.default_language,
         )
 
-    def _social(self, question: Question) -> Draft | None:
-        wording = self.wordings.nearest(question.language)
-        replies = {"greeting": wording.greeting, "thanks": wording.thanks, "nothing": wording.ask_more}
-        if question.intent == "question":
-            return None
-        outcome: Outcome = "clarify" if question.intent == "nothing" else "social"
-        return Draft(outcome, replies[question.intent], (), 1.0)
+    def _search(self, text: str, understood: Understood) -> tuple[list[Question], list[Found]]:
+        """Each question with what is found; the whole message instead where none of its parts is answered."""
+        questions = list(understood.questions)
+        found = [search(question, self.retriever) for question in questions]
+        if len(found) > 1 and not any(self.retriever.judge(one) == "answered" for one in found):
+            questions = [replace(questions[0], text=text)]
+            found = [self.retriever.find(questions[0])]
+        return questions, found
+
+    def _options(self, draft: Draft, found: Sequence[Found], language: str) -> tuple[str, ...]:
+        """What to choose from where one terse question is neither answered nor beside the subject."""
+        if draft.outcome != "related" or len(found) != 1:
+            return ()
+        return self.suggestions.options(found[0], language)
+
+    def _next(self, draft: Draft, language: str, text: str, history: Sequence[Turn]) -> tuple[str, ...]:
+        if draft.outcome != "answered":
+            return ()
+        cited = [sentence.passage for sentence in draft.sentences]
+        asked = [text, *(turn.text for turn in history if turn.role == "user")]
+        return self.suggestions.next_to(cited, language, asked)
+
+    def _social(self, understood: Understood, wording: Wording) -> Draft:
+        """The reply to a message that asks nothing of the articles."""
+        if understood.intent == "person":
+            told = wording.person_told if self.desk.has_hook else wording.nobody
+            address = self.desk.address
+            return Draft("handover", wording.person.format(address=address) if address else told, (), 1.0)
+        replies = {
+            "greeting": wording.greeting,
+            "thanks": wording.thanks,
+            "small_talk": wording.chatter,
+            "feedback": wording.noted,
+        }
+        reply = replies.get(understood.intent)
+        return Draft("social", reply, (), 1.0) if reply else Draft("clarify", wording.ask_more, (), 1.0)
+
+    def _handover(self, draft: Draft, understood: Understood, history: Sequence[Turn], text: str) -> Handover | None:
+        """The way to a person, where one is asked for or two questions in a row could not be answered."""
+        if understood.wants_person:
+            return self.desk.offer("asked", text)
+        last = next((turn for turn in reversed(history) if turn.role == "assistant"), None)
+        if draft.outcome == "abstained" and last and last.outcome == "abstained":
+            return self.desk.offer("abstained_twice", text) if self.desk.address or self.desk.has_hook else None
+        return None
+
+
+def _trace(understood: Understood, found: Sequence[Found]) -> Trace:
+    hits = tuple((hit.passage.id, round(hit.score, 3)) for one in found for hit in one.hits)
+    searched = tuple("\n".join([*question.context, question.text]) for question in understood.questions)
+    return Trace(understood.intent, searched, hits, dict(found[0].signals) if found else {})
 
 
 def _verified(draft: Draft, abstention: str) -> Draft:
@@ -166,73 +251,6 @@ def _verified(draft: Draft, abstention: str) -> Draft:
     if draft.sentences and not kept:
         return Draft("abstained", abstention, (), draft.confidence)
     return replace(draft, sentences=kept)
-
-
-class Speaker:
-    """Turns one reply's sentences into pieces: the opening, then each sentence with its marker, one number a passage.
-
-    The opening introduces the articles' own words; it is left out before a phrased sentence.
-    """
-
-    def __init__(self, draft: Draft, language: str) -> None:
-        self._opening, self._language = draft.opening, language
-        self._quotes = _quotes(draft.sentences)
-        self._numbers: dict[str, int] = {}
-        self._before = ""
-
-    def say(self, sentence: Sentence) -> Iterator[Spoken]:
-        """The sentence, and the opening before the first of the articles' own."""
-        if not sentence.phrased:
-            yield from self.end()
-        number = self._numbers.get(sentence.passage.id)
-        new: tuple[Citation, ...] = ()
-        if number is None:
-            number = self._numbers[sentence.passage.id] = len(self._numbers) + 1
-            quote = sentence.quote if sentence.phrased else self._quotes[sentence.passage.id]
-            new = (_citation(number, sentence.passage, quote),)
-        text = _in_spelling(sentence, self._language)
-        yield Spoken(_joint(self._before, sentence, text) + f"{text}[{number}]", new)
-        self._before = text
-
-    def end(self) -> Iterator[Spoken]:
-        """The opening, where it is still to be said."""
-        if self._opening:
-            yield Spoken(f"\n\n{self._opening}" if self._before else self._opening, ())
-            self._before, self._opening = self._opening, ""
-
-
-def _quotes(sentences: Sequence[Sentence]) -> dict[str, str]:
-    """One quote a passage: the shortest part of it that holds the quotes of all its sentences."""
-    spans: dict[str, tuple[int, int]] = {}
-    texts = {sentence.passage.id: sentence.passage.text for sentence in sentences}
-    for sentence in sentences:
-        start = sentence.passage.text.index(sentence.quote)
-        low, high = spans.get(sentence.passage.id, (start, start))
-        spans[sentence.passage.id] = (min(low, start), max(high, start + len(sentence.quote)))
-    return {name: texts[name][start:end] for name, (start, end) in spans.items()}
-
-
-def _in_spelling(sentence: Sentence, language: str) -> str:
-    """The sentence in the asker's Chinese spelling, if that loses no figure; what looks like Markdown stays text."""
-    text = sentence.text
-    if {language, sentence.passage.language} == {"zh-Hans", "zh-Hant"}:
-        converted = convert_chinese(text, language)
-        text = text if unsupported_figures(converted, text) else converted
-    return NUMBERED.sub(r"\1\\", MARKUP.sub(lambda found: "\\" + found.group(), text))
-
-
-def _joint(before: str, sentence: Sentence, text: str) -> str:
-    if not before:
-        return "- " if sentence.starts == "item" else ""
-    if sentence.starts == "item":
-        return "\n- "
-    if sentence.starts == "paragraph":
-        return "\n\n"
-    return "" if display_width(text[:1]) == 2 else " "
-
-
-def _citation(number: int, passage: Passage, quote: str) -> Citation:
-    return Citation(number, passage.id, passage.title, passage.heading, passage.url, passage.language, quote)
 
 
 def _milliseconds(since: float) -> float:

@@ -12,7 +12,8 @@ from typing import Literal
 
 Outcome = Literal["answered", "related", "clarify", "abstained", "social", "handover"]
 PassageKind = Literal["faq", "paragraph", "item", "row", "outline"]
-Intent = Literal["question", "greeting", "thanks", "nothing"]
+Intent = Literal["question", "greeting", "thanks", "small_talk", "person", "feedback", "nothing"]
+HandoverReason = Literal["asked", "abstained_twice", "negative_feedback"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,19 +114,51 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One message of a conversation, by its author's role."""
+    """One message of a conversation, by its author's role.
+
+    Args:
+        outcome, options: of an assistant's reply: how it ended, and what it offered to choose from or to ask next.
+    """
 
     role: Literal["user", "assistant"]
     text: str
+    outcome: Outcome | Literal[""] = ""
+    options: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What was asked: cleaned text, the language to answer in, and what kind of message it is."""
+    """What was asked: cleaned text, the language to answer in, and what kind of message it is.
+
+    Args:
+        written: the language the text is written in, where the asker wants the answer in another; else "".
+        context: what was said before, where the text leans on it: each is searched for together with the text.
+        is_bare: the text's own words say nothing ("any more?"): the context alone tells what is asked.
+    """
 
     text: str
     language: str
     intent: Intent = "question"
+    written: str = ""
+    context: tuple[str, ...] = ()
+    is_bare: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """A message taken apart.
+
+    Args:
+        language: of the reply.
+        intent: of the whole message: `question` where any part asks something.
+        questions: its parts, in order; none where it asks nothing.
+        wants_person: beside its questions it asks for a person.
+    """
+
+    language: str
+    intent: Intent
+    questions: tuple[Question, ...] = ()
+    wants_person: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,8 +231,39 @@ class Spoken:
 
 
 @dataclass(frozen=True, slots=True)
+class Handover:
+    """The way to a person: why it is offered, and the address (`https:` or `mailto:`), "" where only a hook is told."""
+
+    reason: HandoverReason
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Why a reply is what it is, for those who improve the articles.
+
+    Args:
+        intent: what the message was taken for.
+        searched: the questions that the articles were searched for, each able to stand alone.
+        found: (passage id, score) of the best hits, each question's in turn.
+        signals: the inputs of the confidence, of the first question.
+    """
+
+    intent: Intent
+    searched: tuple[str, ...] = ()
+    found: tuple[tuple[str, float], ...] = ()
+    signals: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
-    """The whole reply; `text` holds a marker [n] for each citation and no other marker."""
+    """The whole reply; `text` holds a marker [n] for each citation and no other marker.
+
+    Args:
+        suggestions: what may be asked next; where the outcome is `clarify`, the options to choose from.
+        handover: the way to a person, where one is offered.
+        trace: for the records; never shown to the asker.
+    """
 
     id: str
     conversation_id: str
@@ -210,6 +274,8 @@ class Answer:
     citations: tuple[Citation, ...] = ()
     suggestions: tuple[str, ...] = ()
     timings_ms: dict[str, float] = field(default_factory=dict)
+    handover: Handover | None = None
+    trace: Trace | None = None
 
 
 Event = Progress | Spoken | Answer

@@ -4,18 +4,17 @@ In: a Question. Out: Found: Hits, best first, each with the sibling to show, and
 Never: reads article files, or shows a passage that the current snapshot does not hold.
 
 First stage: every passage's direction (its token vectors summed) against the question's and against the topics that the
-question resembles, with the lexical score; Chroma's nearest views join. Second stage, for the best families: late
-interaction (Khattab & Zaharia, "ColBERT", 2020) with token vectors of the same model: the mean over the question's
-tokens of the best cosine with any token of the passage. Vectors are taken relative to their language's mean, which
-removes what tells languages apart and little else. A family's score is the mean over its languages, so that one bad
-translation does not decide.
+question resembles, with the lexical score; over a large index Chroma's nearest views join. Second stage, for the best
+families: late interaction (Khattab & Zaharia, "ColBERT", 2020) with token vectors of the same model: the mean over the
+question's tokens of the best cosine with any token of the passage. Vectors are taken relative to their language's mean,
+which removes what tells languages apart and little else. A family's score is the mean over its languages, so that one
+bad translation does not decide.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,7 +46,8 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A candidate with its scores: `body` by late interaction, `lexical` in 0..1, `topic` a cosine."""
+    """A candidate with its scores: `body` by late interaction with its text, of an FAQ pair half with its question;
+    `lexical` in 0..1, `topic` a cosine."""
 
     name: str
     body: float
@@ -73,33 +73,40 @@ class Retriever:
     ) -> None:
         self.index, self.embedder, self.topics = index, embedder, topics
         self.calibration, self.wordings = calibration, wordings
-        self._beside = ThreadPoolExecutor(2, thread_name_prefix="vectors")  # Chroma searches while topics are compared
 
     def find(self, question: Question) -> Found:
         """Ranked hits for a question; no hits where the index is empty or the question has no words."""
         candidates = self.candidates(question)
+        return self.rank(candidates, question.language, self.confidence(candidates))
+
+    def confidence(self, candidates: Candidates) -> float:
+        """The calibrated probability that the best candidate answers."""
+        return self.calibration.probability(candidates.signals) if candidates.families else 0.0
+
+    def rank(self, candidates: Candidates, language: str, confidence: float) -> Found:
+        """The candidates near the best as hits, each shown in a language."""
         if not candidates.families:
             return Found((), {})
         snapshot = candidates.snapshot
-        confidence = self.calibration.probability(candidates.signals)
         top = candidates.families[0].score
         near = [family for family in candidates.families if top - family.score <= self.calibration.close]
-        hits = [Hit(self._shown(snapshot, family.name, question.language), family.score, confidence) for family in near]
+        hits = [Hit(self._shown(snapshot, family.name, language), family.score, confidence) for family in near]
         return Found(tuple(hits), candidates.signals)
 
     def candidates(self, question: Question) -> Candidates:
         """The rescored families, best first, with the signals they give."""
         snapshot = self.index.snapshot()
+        written = question.written or question.language
         embedding = self.embedder.embed_queries([question.text])[0]
-        tokens = self.topics.centre(tokens_of(embedding), question.language)
+        tokens = self.topics.centre(tokens_of(embedding), written)
         if not snapshot.rows or not len(tokens):
             return Candidates(snapshot, (), {})
-        views = self._beside.submit(self.index.near, embedding.vector, NEAREST)
-        topics = self.topics.compare(tokens, self.topics.centre_vector(embedding.vector, question.language))
+        views = self.index.near(embedding.vector, NEAREST) if self.index.asks_store else []
+        topics = self.topics.compare(tokens)
         lexical = snapshot.lexical.score(question.text)
         topical = snapshot.directions @ topics.expansion
-        names = self._candidates(snapshot, views.result(), tokens, lexical, topical)
-        families = self._score(snapshot, names, tokens, lexical, topical, question.language)
+        names = self._candidates(snapshot, views, tokens, lexical, topical)
+        families = self._score(snapshot, names, tokens, lexical, topical)
         if not families:  # an ingest has just replaced all of it; the next question sees the new state
             return Candidates(snapshot, (), {})
         return Candidates(snapshot, tuple(families), self._signals(snapshot, families, topics, tokens))
@@ -140,14 +147,20 @@ class Retriever:
         return list(names)
 
     def _score(
-        self, snapshot: Snapshot, names: Sequence[str], tokens: Array, lexical: Array, topical: Array, language: str
+        self, snapshot: Snapshot, names: Sequence[str], tokens: Array, lexical: Array, topical: Array
     ) -> list[Family]:
         fusion = self.calibration.fusion_for(len(tokens))
+        found = self.index.family_tokens(snapshot, names)
+        if not found:
+            return []
+        cosines, bounds = _cosines(tokens, [(family.tokens, family.starts) for family in found.values()])
+        loaded = list(found.values())
+        bodies = _per_family(np.maximum.reduceat(cosines, bounds).mean(axis=1), loaded)
+        pairs = [number for number, family in enumerate(loaded) if family.is_faq]
+        if pairs:
+            bodies[pairs] = (bodies[pairs] + _asked(tokens, [loaded[number] for number in pairs])[0]) / 2
         families = []
-        for name, family in self.index.family_tokens(snapshot, names).items():
-            best = np.maximum.reduceat(tokens @ family.tokens.T, family.starts, axis=1).mean(axis=0)
-            foreign = np.array([code != language for code in family.languages])
-            body = float((best + fusion.foreign * foreign).mean())
+        for name, body in zip(found, bodies.tolist(), strict=True):
             positions = snapshot.families[name]
             words, topic = float(lexical[positions].max()), float(topical[positions].mean())
             total = fusion.body * body + fusion.lexical * words + fusion.topic * topic
@@ -160,29 +173,24 @@ class Retriever:
         """What the confidence is learned from; names are those of calibration.json."""
         scores = [family.score for family in families]
         near = self.index.family_tokens(snapshot, [family.name for family in families[:ASKED]])
-        asked, asked_both = np.max([_asked(tokens, family) for family in near.values()], axis=0).tolist()
+        forth, back = _asked(tokens, list(near.values()))
         elsewhere = self.topics.elsewhere & ~np.isin(self.topics.names, list(snapshot.covered))
         return {
-            "elsewhere": (left_out := float(topics.one_way[elsewhere].max())),
-            "usual": (usual := float(topics.one_way[~elsewhere].max())),
+            "elsewhere": float(topics.one_way[elsewhere].max()),
+            "usual": float(topics.one_way[~elsewhere].max()),
             "elsewhere_both": float(topics.both_ways[elsewhere].max()),
             "usual_both": float(topics.both_ways[~elsewhere].max()),
             "balance": _log_sum(topics.one_way[elsewhere]) - _log_sum(topics.one_way[~elsewhere]),
             "balance_both": _log_sum(topics.both_ways[elsewhere]) - _log_sum(topics.both_ways[~elsewhere]),
             "body": max(family.body for family in families),
-            "asked": asked,
-            "asked_both": asked_both,
-            "lexical": (lexical := max(family.lexical for family in families)),
+            "asked": float(forth.max()),
+            "asked_both": float((forth + back).max() / 2),
+            "lexical": max(family.lexical for family in families),
             "lead": scores[0] - (scores[1] if len(scores) > 1 else 0.0),
             "lead_five": scores[0] - float(np.mean(scores[:5])),
             "length": math.log(len(tokens)),
-            # In a question of a word or two each of these says something else than in a sentence.
-            "short": (short := math.exp((1 - len(tokens)) / SHORT_TOKENS)),
-            "short_elsewhere": short * left_out,
-            "short_usual": short * usual,
-            "short_asked": short * asked,
-            "short_lexical": short * lexical,
-        }
+            "short": math.exp((1 - len(tokens)) / SHORT_TOKENS),
+        } | _fit(tokens, near[families[0].name])
 
     def _shown(self, snapshot: Snapshot, name: str, language: str) -> Passage:
         """The sibling in the asker's language, else in the first of its declared chain, else any."""
@@ -196,13 +204,37 @@ class Retriever:
         return siblings.get("en") or next(iter(siblings.values()))
 
 
-def _asked(tokens: Array, family: FamilyTokens) -> tuple[float, float]:
-    """Late interaction with what the family answers, one way and the mean of both; means over languages."""
-    cosines = tokens @ family.asked.T
-    forth = np.maximum.reduceat(cosines, family.asked_starts, axis=1).mean(axis=0)
-    lengths = np.diff(np.append(family.asked_starts, len(family.asked)))
-    back = np.add.reduceat(cosines.max(axis=0), family.asked_starts) / lengths
-    return float(forth.mean()), float((forth + back).mean() / 2)
+def _cosines(tokens: Array, parts: Sequence[tuple[Array, NDArray[np.int64]]]) -> tuple[Array, NDArray[np.int64]]:
+    """Cosines of every token of the parts with the question's tokens, [m, n], and where each passage begins, [k]."""
+    ends = np.cumsum([len(vectors) for vectors, _ in parts])
+    cosines = np.empty((int(ends[-1]), len(tokens)), np.float32)
+    columns = np.ascontiguousarray(tokens.T)
+    for (vectors, _), end in zip(parts, ends.tolist(), strict=True):
+        np.matmul(vectors, columns, out=cosines[end - len(vectors) : end])
+    offsets = zip(parts, ends.tolist(), strict=True)
+    return cosines, np.concatenate([starts + (end - len(vectors)) for (vectors, starts), end in offsets])
+
+
+def _per_family(scores: NDArray[np.floating], families: Sequence[FamilyTokens]) -> Array:
+    """Passages' scores, family after family, as each family's mean over its languages."""
+    sizes = np.array([len(family.starts) for family in families])
+    return np.asarray(np.add.reduceat(scores, np.cumsum(sizes) - sizes) / sizes, np.float32)
+
+
+def _asked(tokens: Array, families: Sequence[FamilyTokens]) -> tuple[Array, Array]:
+    """Late interaction with what each family answers, one way and the other."""
+    cosines, bounds = _cosines(tokens, [(family.asked, family.asked_starts) for family in families])
+    forth = _per_family(np.maximum.reduceat(cosines, bounds).mean(axis=1), families)
+    lengths = np.diff(np.append(bounds, len(cosines)))
+    return forth, _per_family(np.add.reduceat(cosines.max(axis=1), bounds) / lengths, families)
+
+
+def _fit(tokens: Array, family: FamilyTokens) -> dict[str, float]:
+    """How well the best family fits: `low`, the mean of the worst third of the question's tokens; `back`, how well the
+    family's own tokens are met by the question's."""
+    cosines, bounds = _cosines(tokens, [(family.tokens, family.starts)])
+    found = np.sort(np.maximum.reduceat(cosines, bounds).mean(axis=0))
+    return {"low": float(found[: max(1, len(found) // 3)].mean()), "back": float(cosines.max(axis=1).mean())}
 
 
 def _log_sum(scores: Array) -> float:

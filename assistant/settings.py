@@ -3,12 +3,27 @@
 In: variables with the prefix ASSISTANT_. Out: one Settings. Never: a module-level instance.
 """
 
+import re
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import AnyHttpUrl, Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import AfterValidator, AnyHttpUrl, Field, SecretStr, StringConstraints, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from assistant.errors import InputError
+
+SITE = re.compile(r"null|https?://((\*\.)?[a-zA-Z0-9.-]+|\[[0-9a-fA-F:]+\])(:([0-9]{1,5}|\*))?")
+
+
+def _check_origin(origin: str) -> str:
+    """A page's address without a path; `*.` is any subdomain, `:*` any port, `null` a sandboxed frame."""
+    if not SITE.fullmatch(origin):
+        raise ValueError(f"{origin} is no site's address; write one without a path, such as https://shop.example.com")
+    return origin
+
+
+Origin = Annotated[str, AfterValidator(_check_origin)]
+SiteKey = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 
 
 class Settings(BaseSettings):
@@ -23,6 +38,24 @@ class Settings(BaseSettings):
     )
     chroma_url: AnyHttpUrl | None = Field(None, description="a Chroma server to use instead of the folder in the home")
     chroma_token: SecretStr | None = Field(None, description="bearer token for that server")
+    store_url: SecretStr | None = Field(
+        None, description="where conversations are kept: `postgresql://…` or `sqlite:///…`, else a file in the home"
+    )
+    retention_days: float = Field(
+        30.0, gt=0, le=3650, description="days after its last message that a conversation is forgotten"
+    )
+    handover_url: AnyHttpUrl | None = Field(None, description="a page where visitors reach a person")
+    handover_email: str = Field(
+        "",
+        pattern=r"^([^@\s<>?&]+@[^@\s<>?&]+)?$",
+        description="an address for visitors' e-mail, where there is no page",
+    )
+    handover_webhook: AnyHttpUrl | None = Field(
+        None, description="told by a signed POST of each visitor who wants or needs a person"
+    )
+    handover_secret: SecretStr | None = Field(
+        None, description="signs these, as standardwebhooks.com says; needed with a webhook"
+    )
     default_language: str = Field("en", description="the language of replies when nothing tells the asker's")
     host: str = Field("127.0.0.1", description="address the server listens on")
     port: int = Field(8000, ge=0, le=65535, description="port the server listens on")
@@ -44,6 +77,14 @@ class Settings(BaseSettings):
     chat_tokens_per_day: int = Field(
         0, ge=0, description="tokens this process may use in 24 hours, after which it quotes; 0 is no limit"
     )
+    sites: dict[SiteKey, tuple[Origin, ...]] = Field(
+        {}, description="JSON: each site's public key and the addresses whose pages may use it; see Your own site"
+    )
+    rate_per_client: int = Field(60, ge=1, le=1_000_000, description="requests a minute from one client; more get 429")
+    rate_per_site: int = Field(3000, ge=1, le=10_000_000, description="requests a minute with one site's key")
+    trusted_proxies: str = Field(
+        "127.0.0.1", description="addresses of proxies, with commas, whose `X-Forwarded-For` names the client"
+    )
 
 
 def read_settings(**overrides: object) -> Settings:
@@ -58,3 +99,5 @@ def read_settings(**overrides: object) -> Settings:
         first = error.errors()[0]
         name = "ASSISTANT_" + "_".join(str(part) for part in first["loc"][:1]).upper()
         raise InputError(f"{name} can't be used: {first['msg']}") from None
+    except SettingsError:
+        raise InputError('ASSISTANT_SITES must be JSON such as {"shop": ["https://shop.example.com"]}') from None

@@ -25,20 +25,28 @@ Vector = NDArray[np.float32]
 
 
 def summarise(database: Database, rows: Sequence[Row], topics: Topics) -> dict[str, object]:
-    """Meta values: `means` and `question_means` (language -> mean token vector), `directions` (each passage's centred
-    token vectors summed and scaled to length one, [n, d] as a NumPy file), `covered` (topics the articles treat)."""
+    """Named values for the meta table.
+
+    `means`, `question_means`: language -> mean token vector. `directions`, [n, d] as a NumPy file: each passage's
+    centred token vectors summed and scaled to length one, those of an FAQ pair's question added. `covered`: topics the
+    articles treat.
+    """
     languages = dict.fromkeys(row.passage.language for row in rows)
     questions = {row.question: row.passage.language for row in rows}
     sums: dict[str, Vector] = {}
     counts: dict[str, int] = {}
     covered: set[str] = set()
-    for name, vector, tokens, scales in database.query("SELECT hash, vector, tokens, scales FROM views"):
+    for name, tokens, scales in database.query("SELECT hash, tokens, scales FROM views"):
         vectors = unpack_tokens(tokens, scales)
         sums[name], counts[name] = vectors.sum(axis=0), len(vectors)
         if name in questions:
-            covered |= _treated(topics, vectors, np.frombuffer(vector, np.float32), questions[name])
+            covered |= _treated(topics, vectors, questions[name])
     means = {code: _mean(code, rows, sums, counts, topics) for code in languages}
-    directions = [sums[row.context] - counts[row.context] * means[row.passage.language] for row in rows]
+    directions = [unit_rows(sums[row.context] - counts[row.context] * means[row.passage.language]) for row in rows]
+    for number, row in enumerate(rows):
+        if row.passage.kind == "faq":
+            mean = topics.question_mean(row.passage.language)
+            directions[number] = directions[number] + unit_rows(sums[row.question] - counts[row.question] * mean)
     return {
         "means": json.dumps({code: mean.tolist() for code, mean in means.items()}),
         "question_means": json.dumps({code: topics.question_mean(code).tolist() for code in languages}),
@@ -47,8 +55,8 @@ def summarise(database: Database, rows: Sequence[Row], topics: Topics) -> dict[s
     }
 
 
-def _treated(topics: Topics, tokens: Vector, vector: Vector, language: str) -> set[str]:
-    compared = topics.compare(topics.centre(tokens, language), topics.centre_vector(vector, language))
+def _treated(topics: Topics, tokens: Vector, language: str) -> set[str]:
+    compared = topics.compare(topics.centre(tokens, language))
     return {topics.names[number] for number in np.flatnonzero(compared.both_ways >= COVERED)}
 
 

@@ -34,6 +34,7 @@ SHARPNESS = 40.0  # of the softmax over topics: the expansion is the best topic,
 EXAMPLES = 2  # of each of them and each language, by sentence vector
 FAR = -1.0
 BATCH = 256
+FORMAT = 2  # of the kept arrays
 Array = NDArray[np.float32]
 Report = Callable[[str, float], None]
 
@@ -63,11 +64,11 @@ class Topics:
         names: [t].
         elsewhere: whether help articles often leave the topic out, [t].
         owner: topic of each example, [n]; group: (topic, language) of each example, numbered, [n].
-        vectors: centred sentence vectors, [n, d].
+        vectors: unit direction of the sum of each example's token vectors, [n, d].
         centroids: mean of a topic's vectors, [t, d].
         tokens: centred token vectors, [m, d], read from disk as they are needed.
         starts: [n + 1] bounds of each example's tokens.
-        means, vector_means: language -> mean of question token vectors and of sentence vectors, [d].
+        means: language -> mean of question token vectors, [d].
     """
 
     identity: str
@@ -80,7 +81,6 @@ class Topics:
     tokens: Array
     starts: NDArray[np.int64]
     means: dict[str, Array]
-    vector_means: dict[str, Array]
 
     def centre(self, tokens: Array, language: str) -> Array:
         """Question token vectors less their language's mean, of unit length; unknown languages use the mean of all."""
@@ -95,12 +95,9 @@ class Topics:
         """Mean token vector of the examples in a language, or over all where it has none."""
         return self.means.get(language, self.means[""])
 
-    def centre_vector(self, vector: Array, language: str) -> Array:
-        """The same for a sentence vector."""
-        return unit_rows(vector - self.vector_means.get(language, self.vector_means[""]))
-
-    def compare(self, tokens: Array, vector: Array) -> Resemblance:
-        """How much a centred question, token vectors [n, d] and sentence vector [d], resembles each topic."""
+    def compare(self, tokens: Array) -> Resemblance:
+        """How much a question, centred token vectors [n, d], resembles each topic."""
+        vector = unit_rows(tokens.sum(axis=0))
         coarse = self.centroids @ vector
         chosen = np.argpartition(-coarse, min(COARSE, len(coarse) - 1))[:COARSE]
         examples = self._nearest_examples(vector, chosen)
@@ -156,7 +153,7 @@ def load_topics(
 ) -> Topics:
     """The topics in the space of `embedder`; embedded at the first need and kept in `folder`."""
     text = file.read_bytes()
-    name = sha256(embedder.name.encode() + text).hexdigest()[:16]
+    name = sha256(f"{FORMAT} {embedder.name}".encode() + text).hexdigest()[:16]
     path = folder / f"topics-{name}.npz"
     kept = _load(path, name)
     if kept is None:
@@ -197,17 +194,13 @@ def _embed(rows: Sequence[tuple[str, str, str, str]], embedder: Embedder, report
         embeddings += embedder.embed_queries([row[3] for row in part])
     report("topics", 1.0)
     languages = [row[2] for row in rows]
-    means, vector_means = {}, {}
+    means = {}
     for code in dict.fromkeys(languages):
         own = [embedding for embedding, language in zip(embeddings, languages, strict=True) if language == code]
         means[code] = np.concatenate([tokens_of(embedding) for embedding in own]).mean(axis=0)
-        vector_means[code] = np.stack([embedding.vector for embedding in own]).mean(axis=0)
-    for table in (means, vector_means):
-        table[""] = np.mean(list(table.values()), axis=0)
+    means[""] = np.mean(list(means.values()), axis=0)
     centred = [unit_rows(tokens_of(one) - means[code]) for one, code in zip(embeddings, languages, strict=True)]
-    vectors = np.stack(
-        [unit_rows(one.vector - vector_means[code]) for one, code in zip(embeddings, languages, strict=True)]
-    )
+    vectors = unit_rows(np.stack([one.sum(axis=0) for one in centred]))
     topics = {topic: number for number, topic in enumerate(dict.fromkeys(row[1] for row in rows))}
     groups = {key: number for number, key in enumerate(dict.fromkeys(row[1:3] for row in rows))}
     kinds = {row[1]: row[0] for row in rows}
@@ -223,7 +216,6 @@ def _embed(rows: Sequence[tuple[str, str, str, str]], embedder: Embedder, report
         "starts": np.concatenate([[0], np.cumsum([len(one) for one in centred])]),
         "languages": np.array(list(means)),
         "means": np.stack(list(means.values())),
-        "vector_means": np.stack(list(vector_means.values())),
     }
 
 
@@ -244,5 +236,5 @@ def _load(path: Path, identity: str) -> Topics | None:
         return None
     languages = [str(code) for code in arrays.pop("languages")]
     names = tuple(map(str, arrays.pop("names")))
-    tables = {name: dict(zip(languages, arrays.pop(name), strict=True)) for name in ("means", "vector_means")}
-    return Topics(identity=identity, names=names, **arrays, means=tables["means"], vector_means=tables["vector_means"])
+    means = dict(zip(languages, arrays.pop("means"), strict=True))
+    return Topics(identity=identity, names=names, **arrays, means=means)

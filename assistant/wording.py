@@ -6,14 +6,11 @@ Never: falls back to a language that the files' own chains do not name, or accep
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator
-from functools import cached_property
 from pathlib import Path
 from string import Formatter
 from typing import Annotated
 
-import regex
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
@@ -21,9 +18,14 @@ from assistant.errors import InputError
 from assistant.language import normalise_code
 
 FOLDER = Path(__file__).parent / "phrases"
-PLACEHOLDERS = {"quoted_from": {"language"}, "too_long": {"limit"}}
-NOT_SPOKEN = regex.compile(r"[^\p{L}\p{M}\p{N}]+")
-
+PLACEHOLDERS = {
+    "quoted_from": {"language"},
+    "too_long": {"limit"},
+    "person": {"address"},
+    "offer": {"address"},
+    "too_many": {"time"},
+}
+LANGUAGE = "{language}"  # where a pattern of `answer_in` and `in_language` holds a language's name
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
@@ -45,15 +47,91 @@ class Interface(BaseModel):
     error_generic: Text
     too_long: Text
     language_label: str
+    suggestions_heading: Text
+    talk_to_person: Text
+    helpful: Text
+    not_helpful: Text
+    feedback_kept: Text
 
 
-class Hears(BaseModel):
-    """Whole messages that are no question."""
+Phrases = Annotated[list[Text], Field(min_length=1)]
+
+
+class WidgetLabels(BaseModel):
+    """Labels of the chat widget and of the help page that shows it, besides those of `Interface`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    greetings: list[Text] = Field(min_length=1)
-    thanks: list[Text] = Field(min_length=1)
+    open: Text
+    close: Text
+    copy_answer: Text
+    copy_failed: Text
+    helpful: Text
+    unhelpful: Text
+    comment: Text
+    comment_send: Text
+    rated: Text
+    not_rated: Text
+    start_over: Text
+    person: Text
+    stop: Text
+    stopped: Text
+    waiting: Text
+    remove: Text
+    reconnecting: Text
+    offline: Text
+    too_many: Text
+    you: Text
+    assistant: Text
+    read_article: Text
+    new_tab: Text
+    help_title: Text
+    articles: Text
+    contents: Text
+    popular: Text
+    embed_title: Text
+    embed_intro: Text
+    embed_key: Text
+    copy_tag: Text
+    skip: Text
+
+
+class Hears(BaseModel):
+    """What people say that is no question, and the small words that show how a message is built.
+
+    Args:
+        greetings, thanks, small_talk, feedback: whole messages, or what a message opens or closes with.
+        person: a request for a person, anywhere in a message.
+        fillers: what may stand beside those without adding anything.
+        joins: what joins two questions; asks: what makes a question of a clause.
+        leans: words that point back at what was said before.
+        answer_in: commands for the reply's language; in_language: the same as a clause of its own.
+        called: names of languages that CLDR does not have, each with its code.
+        ordinals: ways to name the first, second and third of three options.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    greetings: Phrases
+    thanks: Phrases
+    small_talk: Phrases
+    person: Phrases
+    feedback: Phrases
+    fillers: Phrases
+    joins: Phrases
+    asks: Phrases
+    leans: Phrases
+    answer_in: Phrases
+    in_language: Phrases
+    called: dict[Text, Text]
+    ordinals: Annotated[list[Phrases], Field(min_length=3, max_length=3)]
+
+    @model_validator(mode="after")
+    def _language_patterns(self) -> Hears:
+        for name in ("answer_in", "in_language"):
+            if not all(pattern.count(LANGUAGE) == 1 for pattern in getattr(self, name)):
+                raise ValueError(f"{name}: each pattern must hold {LANGUAGE} once")
+        return self
 
 
 class Wording(BaseModel):
@@ -69,8 +147,17 @@ class Wording(BaseModel):
     greeting: Text
     thanks: Text
     ask_more: Text
+    choose: Text
+    chatter: Text
+    noted: Text
+    partly: Text
+    person: Text
+    person_told: Text
+    nobody: Text
+    offer: Text
     interface: Interface
     hears: Hears
+    widget: WidgetLabels
 
     @model_validator(mode="after")
     def _placeholders(self) -> Wording:
@@ -86,7 +173,7 @@ class Wording(BaseModel):
         return self
 
     def _texts(self) -> Iterator[tuple[str, str]]:
-        for model in (self, self.interface):
+        for model in (self, self.interface, self.widget):
             yield from ((name, text) for name, text in model if isinstance(text, str))
 
 
@@ -120,24 +207,6 @@ class Wordings:
     def chain(self, language: str) -> tuple[str, ...]:
         """The language, then those its file names as fallback, in order; English at the end."""
         return tuple(dict.fromkeys([normalise_code(language), *self.nearest(language).fallback, "en"]))
-
-    def heard(self, text: str) -> dict[str, str]:
-        """Language -> `greeting` or `thanks`, for each language in which the whole message is one."""
-        return self._heard.get(spoken(text), {})
-
-    @cached_property
-    def _heard(self) -> dict[str, dict[str, str]]:
-        table: dict[str, dict[str, str]] = {}
-        for language, wording in self.by_language.items():
-            for kind, messages in (("greeting", wording.hears.greetings), ("thanks", wording.hears.thanks)):
-                for message in messages:
-                    table.setdefault(spoken(message), {}).setdefault(language, kind)
-        return {heard: languages for heard, languages in table.items() if heard}
-
-
-def spoken(text: str) -> str:
-    """A message reduced to what would be heard: letters and digits, one case and width, single spaces."""
-    return NOT_SPOKEN.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
 
 
 def _read(path: Path) -> Wording:

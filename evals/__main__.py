@@ -1,7 +1,7 @@
 """`python -m evals`: how good the answers are, learned how to be confident, how fast.
 
-In: options, the cases, article files. Out: tables on stdout, progress on stderr, files under evals/report/; exit code 1
-on a regression. Never: touches the index that serves: a run builds its own.
+In: options, the cases, article files, public sets. Out: tables on stdout, progress on stderr, files under
+evals/report/; exit code 1 on a regression. Never: touches the index that serves: a run builds its own.
 """
 
 from __future__ import annotations
@@ -9,19 +9,21 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
 from assistant.bootstrap import build
-from assistant.calibration import FILE
 from assistant.errors import AssistantError, InputError
+from assistant.language import normalise_code
 from assistant.settings import read_settings
 from assistant.surfaces.progress import Progress
-from evals.cases import FOLDER, SETS, read_cases
+from evals.cases import FOLDER, read_cases, read_known_failures, set_names
+from evals.options import parser
 from evals.prepare import prepare
 
 REPORT, BASELINE = FOLDER / "report", FOLDER / "baseline.json"
@@ -35,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = parser().parse_args(arguments)
     try:
-        return int(options.run(options))
+        return COMMANDS[options.command](options)
     except AssistantError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2 if isinstance(error, InputError) else 1
@@ -43,78 +45,78 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
 
 
-def parser() -> argparse.ArgumentParser:
-    """The command line."""
-    top = argparse.ArgumentParser(prog="python -m evals", description="Measure the answers over the cases.")
-    top.set_defaults(run=measure)
-    top.add_argument("--set", choices=SETS, default="heldout", help="which cases (default: %(default)s)")
-    top.add_argument("--language", nargs="+", default=[], metavar="CODE", help="cases in these languages only")
-    top.add_argument(
-        "--articles", nargs="+", default=[], type=Path, metavar="PATH", help="these articles instead of the corpus"
-    )
-    top.add_argument("--home", type=Path, help="keep the index in this folder (default: a temporary one)")
-    top.add_argument("--accept", action="store_true", help="write the measures to evals/baseline.json")
-    commands = top.add_subparsers(title="commands")
-    learning = commands.add_parser("calibrate", help="learn assistant/calibration.json from the tuning cases")
-    learning.add_argument(
-        "--articles",
-        nargs="+",
-        default=[],
-        type=Path,
-        metavar="PATH",
-        help="learn from the same articles in this form too",
-    )
-    learning.add_argument("--public", type=Path, metavar="FOLDER", help="learn from the public sets in this folder too")
-    learning.add_argument("--output", type=Path, default=FILE, help="write here instead")
-    learning.set_defaults(run=calibrate)
-    lying = commands.add_parser("planted", help="measure what of a lying chat model gets past the judge")
-    lying.add_argument("--set", choices=SETS, default="heldout", help="tuning, or heldout (the default)")
-    lying.add_argument("--language", action="append", default=[], help="only this language; may be repeated")
-    lying.set_defaults(run=_planted)
-    speed = commands.add_parser("bench", help="measure the speed against the tutorial stack")
-    speed.add_argument("--json", action="store_true", help="machine-readable output")
-    speed.set_defaults(run=_bench)
-    return top
+def measure_cases(options: argparse.Namespace) -> int:
+    """Cases -> tables, JSON, HTML; compared with the baseline where that was measured over the same articles."""
+    from evals.compare import regressions
+    from evals.page import as_html
+    from evals.report import baseline_of, tables
 
-
-def measure(options: argparse.Namespace) -> int:
-    """Cases -> table, JSON, HTML; compared with the baseline where that was measured over the same."""
-    from evals.report import as_html, make_report, regressions, table
-    from evals.run import run_cases
-
-    cases = read_cases(options.set, options.language)
-    settings = read_settings()
-    articles = options.articles or [settings.corpus]
-    with ExitStack() as stack:
-        parts = prepare(settings, articles, stack, options.home)
-        assistant = build(parts.settings, parts=parts)
-        report = stack.enter_context(Progress())
-        verdicts = run_cases(assistant, cases, lambda done: report("asking", done / len(cases)))
-    what = {
-        "set": options.set,
-        "articles": "the corpus" if not options.articles else f"{len(articles)} other files or folders",
-        "model": parts.embedder.name,
-        "made": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
-    }
-    result = make_report(verdicts, what)
-    before = json.loads(BASELINE.read_text(encoding="utf-8")) if BASELINE.exists() else None
-    same = before is not None and all(before[key] == what[key] for key in ("set", "articles"))
-    comparable = same and not options.language
-    worse = regressions(result, before) if before is not None and comparable else []
+    whole = not options.language and options.slice == 1.0
+    if options.accept and not whole:
+        raise InputError("--accept keeps a whole run; leave out --language and --slice")
+    known = read_known_failures({case.id for case in read_cases(set_names())})
+    if options.check:
+        print(f"{len(read_cases(set_names()))} cases are in order")
+        return 0
+    what, result, judged = _measured(options, known, whole)
+    before = json.loads(BASELINE.read_text(encoding="utf-8")) if BASELINE.exists() else {}
+    comparable = "cases" in before and all(before[name] == what[name] for name in ("set", "articles"))
+    worse = regressions(result, before) if comparable else []
     REPORT.mkdir(exist_ok=True)
-    _write(REPORT / "report.json", result)
-    (REPORT / "report.html").write_text(as_html(result, worse), encoding="utf-8")
-    console = Console(highlight=False)
-    console.width = max(console.width, 120)
-    console.print(table(result))
-    console.print(f"{len(result['failed'])} of {len(cases)} cases went wrong: {_shown(REPORT / 'report.html')}")
+    _write(REPORT / "report.json", result | {"worse": worse, "judged": judged})
+    (REPORT / "report.html").write_text(as_html(result, worse, judged), encoding="utf-8")
+    console = _console()
+    for table in tables(result):
+        console.print(table)
+    console.print(f"{len(result['failed'])} of {len(result['cases'])} went wrong: {_shown(REPORT / 'report.html')}")
+    if judged:
+        console.print(f"as {judged['model']} judges: {judged['means']}")
     if options.accept:
-        _write(BASELINE, {key: value for key, value in result.items() if key != "failed"})
+        _write(BASELINE, baseline_of(result, what))
     elif not comparable:
         console.print("not compared: the baseline is missing, or was measured over other cases or articles")
     for line in worse:
-        console.print(f"[red]worse[/red] {line}", markup=True)
-    return 1 if worse and not options.accept else 0
+        console.print(f"[red]worse[/red] {line}")
+    for name in result["passing"]:
+        console.print(f"[red]passes[/red] {name}: remove it from known_failures.yaml")
+    return 1 if result["passing"] or (worse and not options.accept) else 0
+
+
+def _measured(
+    options: argparse.Namespace, known: dict[str, str], whole: bool
+) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """What was measured, the report, and a language model's judgement where one was asked for."""
+    from evals.matrix import recall_matrix
+    from evals.report import make_report
+    from evals.run import run_cases
+
+    cases = read_cases(options.set, options.language, share=options.slice)
+    settings = read_settings()
+    articles = options.articles or [settings.corpus]
+    judged: dict[str, Any] = {}
+    with ExitStack() as stack:
+        parts = prepare(settings, articles, stack, options.home)
+        report = stack.enter_context(Progress())
+        _say(f"asking {len(cases)} cases")
+        assistant = build(parts.settings, parts=parts)
+        verdicts = run_cases(assistant, cases, lambda done: report("asking", done / len(cases)))
+        matrix = None
+        if whole:
+            _say("asking over the articles of each language alone")
+            matrix = recall_matrix(parts, settings, cases, stack, lambda share: report("one language", share))
+        if options.judge:
+            from evals.opinion import load_model, review_all
+
+            model = load_model(options.judge, options.judge_url)
+            _say(f"asking {options.judge}")
+            judged = review_all(model, options.judge, verdicts, options.judge_cases, lambda s: report("judging", s))
+    what = {
+        "set": " ".join(options.set),
+        "articles": "the corpus" if not options.articles else f"{len(options.articles)} other files or folders",
+        "model": parts.embedder.name,
+        "made": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+    }
+    return what, make_report(verdicts, what, known, matrix), judged
 
 
 def calibrate(options: argparse.Namespace) -> int:
@@ -129,10 +131,56 @@ def calibrate(options: argparse.Namespace) -> int:
     return 0
 
 
-def _planted(options: argparse.Namespace) -> int:
+def train(options: argparse.Namespace) -> int:
+    """Learns the adapter from the sites."""
+    from evals.train import train as learn
+
+    for when, values in learn(options.output).items():
+        print(f"{when}: held-out sites {', '.join(f'{name} {value:.3f}' for name, value in values.items())}")
+    print(f"written to {_shown(options.output)}; learn the calibration again")
+    return 0
+
+
+def measure_set(options: argparse.Namespace) -> int:
+    """A public set through understand and retrieve, and through the peers asked for."""
+    from evals.public_sets import Selection, languages_of, measure_retrieval, retrieval_tables
+
+    chosen = Selection(
+        languages_of(options.bank_language),
+        languages_of(options.query_language),
+        options.domain,
+        options.answers_only,
+        options.without_holdout,
+        options.history,
+    )
+    with ExitStack() as stack:
+        result, _ = measure_retrieval(
+            options.bank, options.queries, chosen, read_settings(), stack, options.peer, rebuild=options.rebuild
+        )
+    return _give(options.json, result, lambda: retrieval_tables(result))
+
+
+def measure_texts(options: argparse.Namespace) -> int:
+    """How often the language of short texts is told."""
+    from evals.public_sets import language_table, measure_languages
+
+    result = measure_languages(options.file, [normalise_code(code) for code in options.language])
+    return _give(options.json, result, lambda: [language_table(result)])
+
+
+def measure_table(options: argparse.Namespace) -> int:
+    """Every row of the table of public sets."""
+    from evals.published import measure_published, published_table
+
+    with ExitStack() as stack:
+        rows = measure_published(options.data, read_settings(), stack, options.row, options.peer, options.rebuild)
+    return _give(options.json, rows, lambda: [published_table(rows)])
+
+
+def measure_planted(options: argparse.Namespace) -> int:
     """What the judge of phrased sentences catches and drops; exit code 1 where it is not good enough."""
     from assistant.claims import Judge
-    from evals.planted import judge_planted, reached, read_planted, shares, table
+    from evals.planted import judge_planted, planted_table, reached, read_planted, shares
 
     rows = read_planted(options.set, options.language)
     settings = read_settings()
@@ -140,19 +188,52 @@ def _planted(options: argparse.Namespace) -> int:
         parts = prepare(settings, [settings.corpus], stack, None)
         outcomes = judge_planted(Judge(parts.index, parts.embedder, parts.detector), rows)
     found = shares(outcomes)
-    console = Console(highlight=False)
+    console = _console()
     for outcome in outcomes:
         if not outcome.is_right:
             row = outcome.planted
             console.print(f"{row.language} {row.kind}: {row.text} ({outcome.reason or 'passed'})", markup=False)
-    console.print(table(found, outcomes))
+    console.print(planted_table(found, outcomes))
     return 0 if reached(found) else 1
 
 
-def _bench(options: argparse.Namespace) -> int:
-    from evals.bench import bench
+def bench(options: argparse.Namespace) -> int:
+    """Speed and memory."""
+    from evals.bench import bench as measure_speed
 
-    return bench(options.json)
+    return measure_speed(options.json)
+
+
+COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "cases": measure_cases,
+    "calibrate": calibrate,
+    "train": train,
+    "retrieval": measure_set,
+    "language": measure_texts,
+    "public": measure_table,
+    "planted": measure_planted,
+    "bench": bench,
+}
+
+
+def _give(as_json: bool, result: object, tables: Callable[[], Sequence[object]]) -> int:
+    if as_json:
+        print(json.dumps(result, indent=1, ensure_ascii=False))
+        return 0
+    console = _console()
+    for table in tables():
+        console.print(table)
+    return 0
+
+
+def _console() -> Console:
+    console = Console(highlight=False)
+    console.width = max(console.width, 160)
+    return console
+
+
+def _say(step: str) -> None:
+    print(f"{step} …", file=sys.stderr)
 
 
 def _write(path: Path, content: object) -> None:

@@ -36,6 +36,7 @@ from assistant.settings import Settings, read_settings
 from assistant.weights import NAME
 from evals.cases import read_cases
 from evals.prepare import prepare
+from evals.visitors import measure_browser, measure_visitors
 
 CHECKOUT = Path(__file__).parent.parent
 QUESTIONS, WARM_UP, ROUNDS, COLD = 72, 36, 3, 5  # warm: three questions of each language first
@@ -158,12 +159,14 @@ def _serving(home: Path, questions: Sequence[str]) -> Measures:
             at = time.perf_counter()
             chat(port, question)
             times.append((time.perf_counter() - at) * 1000)
-        return {
+        measures = {
             "serve_ready_s": ready,
             "serve_first_answer_s": first,
             "served_p50_ms": np.median(times),
             "serve_peak_mb": peak_memory(process.pid),
         }
+        _say("visitors (two minutes)")
+        return measures | measure_browser(port, questions) | measure_visitors(port, process.pid, questions[:SERVED])
 
 
 def _make_run(settings: Settings) -> float | None:
@@ -291,4 +294,7 @@ def _table(measures: Measures) -> Table:
     row("server: a warm answer over HTTP, median", "ms", "served_p50_ms")
     row(f"server: peak memory after {SERVED} questions", "MB", "serve_peak_mb")
     row("a second `make run`: start to ready", "s", "make_run_s")
+    for name in sorted(measures):
+        if name.startswith(("visit", "browser")):
+            row(name.replace("_", " "), "", name)
     return drawn

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,10 +25,9 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold
 
 from assistant.calibration import FILE, SHORT, Calibration, Fusion
-from assistant.records import Question
+from assistant.records import Passage, Question
 from assistant.retrieve import Family, Retriever
-from evals.cases import Case, read_facts
-from evals.judge import stands_in
+from evals.cases import Case
 from evals.public import Asked
 
 Matrix = NDArray[np.float64]
@@ -42,12 +41,20 @@ ABSTAIN = 0.25  # share of unanswerable tuning questions that stay above `relate
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingSet:
-    """Questions with their truth over one index; `weight` is that of the whole set in the confidence."""
+    """Questions with their truth over one index.
+
+    Args:
+        states: whether a passage states a fact that a question names.
+        weight: of the whole set in the confidence.
+        decides: whether the thresholds are set on it.
+    """
 
     name: str
     retriever: Retriever
     questions: tuple[Asked, ...]
+    states: Callable[[str, Passage], bool]
     weight: float = 1.0
+    decides: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,7 +73,6 @@ def case_questions(cases: Sequence[Case]) -> tuple[Asked, ...]:
 
 def examples(chosen: TrainingSet) -> list[Example]:
     """The candidates of every question whose right passages are known."""
-    facts = read_facts()
     snapshot = chosen.retriever.index.snapshot()
     found = []
     for asked in chosen.questions:
@@ -76,7 +82,7 @@ def examples(chosen: TrainingSet) -> list[Example]:
         families = candidates.families
         right = [
             any(
-                stands_in(facts[fact], snapshot.rows[position].passage)
+                chosen.states(fact, snapshot.rows[position].passage)
                 for fact in asked.facts
                 for position in snapshot.families[family.name]
             )
@@ -121,9 +127,9 @@ def learn_confidence(
     scaled, truth, shares = (table - mean) / scale, np.array(answerable), np.array(weights)
     held = np.zeros(len(truth))
     for train, test in GroupKFold(FOLDS).split(scaled, truth, groups):
-        model = LogisticRegression(C=1.0, max_iter=2000).fit(scaled[train], truth[train], shares[train])
+        model = LogisticRegression(C=0.3, max_iter=2000).fit(scaled[train], truth[train], shares[train])
         held[test] = model.predict_proba(scaled[test])[:, 1]
-    model = LogisticRegression(C=1.0, max_iter=2000).fit(scaled, truth, shares)
+    model = LogisticRegression(C=0.3, max_iter=2000).fit(scaled, truth, shares)
     raw = model.coef_[0] / scale
     bias = float(model.intercept_[0] - raw @ mean)
     learned = {"bias": round(bias, 4)} | {name: round(float(w), 4) for name, w in zip(names, raw, strict=True)}
@@ -131,12 +137,11 @@ def learn_confidence(
 
 
 def learn(sets: Sequence[TrainingSet], file: Path = FILE) -> Calibration:
-    """Learns from all sets and writes the file; thresholds are set on the sets that state facts."""
+    """Learns from all sets and writes the file."""
     current = sets[0].retriever.calibration
     rows = [example for chosen in sets for example in examples(chosen)]
     fusion, short_fusion = (
-        Fusion(**learn_fusion([row for row in rows if row.is_short is is_short]), foreign=current.fusion.foreign)
-        for is_short in (False, True)
+        Fusion(**learn_fusion([row for row in rows if row.is_short is is_short])) for is_short in (False, True)
     )
     draft = current.model_copy(update={"fusion": fusion, "short_fusion": short_fusion})
     signals: list[dict[str, float]] = []
@@ -151,7 +156,7 @@ def learn(sets: Sequence[TrainingSet], file: Path = FILE) -> Calibration:
         [chosen.weight * SCALE / len(chosen.questions) for chosen, _ in asked],
     )
     truth = np.array([question.answerable for _, question in asked])
-    main = np.array([any(question.facts for question in chosen.questions) for chosen, _ in asked])
+    main = np.array([chosen.decides for chosen, _ in asked])
     answered = round(float(np.quantile(held[truth & main], LOST)), 3)
     related = round(min(answered, float(np.quantile(held[~truth & main], 1 - ABSTAIN))), 3)
     measured = [_measured(chosen, held[[owner is chosen for owner, _ in asked]], answered) for chosen in sets]

@@ -106,7 +106,7 @@ def reached(found: dict[str, tuple[float, float]]) -> bool:
     return good and max(caught) - min(caught) <= MOST_APART
 
 
-def table(found: dict[str, tuple[float, float]], outcomes: Sequence[Outcome]) -> Table:
+def planted_table(found: dict[str, tuple[float, float]], outcomes: Sequence[Outcome]) -> Table:
     """The shares as a table."""
     drawn = Table("language", "sentences", "falsehoods caught", "true sentences dropped")
     for language, (caught, dropped) in found.items():

@@ -1,16 +1,17 @@
-"""Runs cases through the real pipeline and sums up.
+"""Runs cases through the real pipeline.
 
-In: an Assistant and Cases. Out: Verdicts, and a table by language. Never: touches the pipeline's inside.
+In: an Assistant and Cases. Out: Verdicts with the time to the first sentence and to the whole reply.
+Never: touches the pipeline's inside.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
+import time
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from assistant.pipeline import Assistant
+from assistant.records import Answer, Spoken, Turn
 from evals.cases import Case, read_facts
 from evals.judge import Verdict, judge
 
@@ -18,52 +19,32 @@ from evals.judge import Verdict, judge
 def run_cases(
     assistant: Assistant, cases: Sequence[Case], report: Callable[[int], None] = lambda done: None
 ) -> list[Verdict]:
-    """A verdict on each case, each asked as a conversation of its own without a page language."""
+    """A verdict on each case, each asked as a conversation of its own, with the history and page it names;
+    one of each language is asked before, so that times are those of a warm assistant."""
     facts = read_facts()
     rows = assistant.retriever.index.snapshot().rows
     passages = {row.passage.id: row.passage for row in rows}
 
     async def run() -> list[Verdict]:
         verdicts = []
+        for case in {case.language: case for case in cases}.values():  # language models load at the first need
+            await _ask(assistant, case)
         for number, case in enumerate(cases, 1):
-            verdicts.append(judge(case, await assistant.answer(case.text), facts, passages))
+            answer, first_ms = await _ask(assistant, case)
+            verdicts.append(judge(case, answer, facts, passages, first_ms))
             report(number)
         return verdicts
 
     return asyncio.run(run())
 
 
-def summarise(verdicts: Sequence[Verdict]) -> dict[str, dict[str, Any]]:
-    """Measures by language and over all, each a share in 0..1, with the numbers of cases behind it.
-
-    `holds`: answerable questions whose reply states a right fact; `answered`: answerable ones with outcome answered;
-    `refused`: unanswerable ones abstained or related; `exact`: quotes; `faithful`: figures; `language`: the reply's.
-    """
-    groups: dict[str, list[Verdict]] = defaultdict(list)
-    for verdict in verdicts:
-        for name in (verdict.case.language, "all"):
-            groups[name].append(verdict)
-    return {name: _measures(group) for name, group in groups.items()}
-
-
-def _measures(group: Sequence[Verdict]) -> dict[str, Any]:
-    answerable = [verdict for verdict in group if verdict.case.facts]
-    others = [verdict for verdict in group if not verdict.case.facts]
-    near = [verdict for verdict in others if verdict.case.kind == "unanswerable"]
-    return {
-        "cases": len(group),
-        "right": _share(verdict.is_right for verdict in group),
-        "holds": _share(verdict.holds for verdict in answerable),
-        "answered": _share(verdict.claims for verdict in answerable),
-        "refused": _share(not verdict.claims for verdict in others),
-        "refused_near": _share(not verdict.claims for verdict in near),
-        "exact": _share(verdict.exact for verdict in group),
-        "faithful": _share(verdict.faithful for verdict in group),
-        "language": _share(verdict.answer.language == verdict.case.language for verdict in group),
-        "citations": round(sum(len(verdict.answer.citations) for verdict in answerable) / max(len(answerable), 1), 2),
-    }
-
-
-def _share(values: Any) -> float:
-    listed = [bool(value) for value in values]
-    return round(sum(listed) / len(listed), 4) if listed else 1.0
+async def _ask(assistant: Assistant, case: Case) -> tuple[Answer, float]:
+    """The Answer, and the milliseconds to the first piece of it."""
+    history = [Turn("user", message) for message in case.history]
+    started, first_ms = time.perf_counter(), 0.0
+    async for event in assistant.ask(case.text, page_language=case.page_language, history=history):
+        if isinstance(event, Spoken) and not first_ms:
+            first_ms = (time.perf_counter() - started) * 1000
+        if isinstance(event, Answer):
+            return event, first_ms
+    raise AssertionError("the stream ends with an Answer")

@@ -1,26 +1,31 @@
 """What the calibration is learned from: questions with their truth, each set over an index of its own.
 
-In: the corpus, other forms of its articles, a folder of public sets. Out: TrainingSets. Never: the held-out cases.
+In: the corpus, other forms of its articles, the sites the model did not learn from, a folder of public sets.
+Out: TrainingSets. Never: the held-out cases, or sites the model learned from, where it would look better than it is.
 """
 
 from __future__ import annotations
 
 import random
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
 from assistant.bootstrap import Parts, build
 from assistant.errors import InputError
+from assistant.records import Passage
 from assistant.settings import Settings
 from evals.calibrate import TrainingSet, case_questions
-from evals.cases import read_cases
+from evals.cases import read_cases, read_facts
+from evals.judge import stands_in
 from evals.prepare import prepare
 from evals.public import Asked, read_questions, read_rows, write_articles
+from evals.sites import read_sites, write_article
 
 INDEXED = frozenset({"en", "zh-Hans", "ja", "es"})  # languages of the parallel FAQ's articles
 ASKED = INDEXED | {"de", "fr", "ko", "pt", "ru", "it", "zh-Hant"}
+SITES_WEIGHT = 0.5  # of all sites together
 WEIGHT = 0.15  # of a public set beside the corpus's own cases: enough to keep other subjects in sight
 SEED = 0
 
@@ -28,7 +33,7 @@ SEED = 0
 def training_sets(
     settings: Settings, articles: Sequence[Path], public: Path | None, stack: ExitStack
 ) -> list[TrainingSet]:
-    """The tuning cases over the corpus and over its articles in another form, and two public FAQ sets.
+    """The tuning cases over the corpus and over its articles in another form, held-out sites, and two public FAQ sets.
 
     Args:
         articles: the same articles in another form; empty for none.
@@ -40,22 +45,44 @@ def training_sets(
     """
     first = prepare(settings, [settings.corpus], stack, None)
     cases = case_questions(read_cases("tuning"))
-    sets = [_over(first, "corpus", cases)]
+    facts = read_facts()
+
+    def states(fact: str, passage: Passage) -> bool:
+        return stands_in(facts[fact], passage)
+
+    sets = [_over(first, "corpus", cases, states, decides=True)]
     if articles:
-        sets.append(_over(prepare(settings, articles, stack, None, first), "extracted", cases))
+        extracted = prepare(settings, articles, stack, None, first)
+        sets.append(_over(extracted, "extracted", cases, states, decides=True))
+    sites = read_sites(held_out=True)
+    for site in sites:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="evals-")))
+        parts = prepare(settings, [write_article(site, folder)], stack, None, first)
+        sets.append(_over(parts, site.name, site.questions, _has_anchor, SITES_WEIGHT / len(sites)))
     if public:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="evals-")))
         try:
             for name, written, questions in _public_sets(public, folder):
                 parts = prepare(settings, written, stack, None, first)
-                sets.append(_over(parts, name, questions, WEIGHT))
+                sets.append(_over(parts, name, questions, _has_anchor, WEIGHT))
         except OSError as error:
             raise InputError(f"{error.filename}: can't be read ({error.strerror}); see --public") from None
     return sets
 
 
-def _over(parts: Parts, name: str, questions: Sequence[Asked], weight: float = 1.0) -> TrainingSet:
-    return TrainingSet(name, build(parts.settings, parts=parts).retriever, tuple(questions), weight)
+def _over(
+    parts: Parts,
+    name: str,
+    questions: Sequence[Asked],
+    states: Callable[[str, Passage], bool],
+    weight: float = 1.0,
+    decides: bool = False,
+) -> TrainingSet:
+    return TrainingSet(name, build(parts.settings, parts=parts).retriever, tuple(questions), states, weight, decides)
+
+
+def _has_anchor(fact: str, passage: Passage) -> bool:
+    return passage.anchor == fact
 
 
 def _public_sets(public: Path, folder: Path) -> Iterator[tuple[str, list[Path], list[Asked]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import uvicorn
+from playwright.sync_api import Browser, sync_playwright
 
 from assistant.bootstrap import build
 from assistant.pipeline import Assistant
@@ -27,9 +29,27 @@ def fake() -> FakeAssistant:
     return FakeAssistant()
 
 
+FLAGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One Chromium a module: for longer, its event loop would be in the way of asynchronous tests."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    assert path, "Chromium is missing; install it, for example with `apt-get install chromium`"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
 @contextmanager
-def _running(source: Answers | Callable[[], Answers], settings: Settings) -> Iterator[str]:
-    listener = socket.create_server(("127.0.0.1", 0))
+def running(source: Answers | Callable[[], Answers], settings: Settings, port: int = 0) -> Iterator[str]:
+    """A real server on loopback; gives its address."""
+    listener = socket.create_server(("127.0.0.1", port))
     config = uvicorn.Config(create_app(source, settings), log_config=None, ws="none", timeout_graceful_shutdown=2)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, args=([listener],))
@@ -45,10 +65,10 @@ def _running(source: Answers | Callable[[], Answers], settings: Settings) -> Ite
 @pytest.fixture
 def start_server() -> Iterator[Callable[..., str]]:
     """Starts a real server on loopback for an assistant, or for a function that builds one; gives its address."""
-    with ExitStack() as running:
+    with ExitStack() as servers:
 
         def start(source: Answers | Callable[[], Answers], **settings: object) -> str:
-            return running.enter_context(_running(source, Settings(**settings)))  # type: ignore[arg-type]
+            return servers.enter_context(running(source, Settings(**settings)))  # type: ignore[arg-type]
 
         yield start
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from hashlib import blake2b
 
 import numpy as np
@@ -30,9 +31,11 @@ class WordEmbedder:
 
     def _embed(self, text: str) -> Embedding:
         pieces = tokenise(text) or ["∅"]
-        tokens = unit_rows(np.stack([self._direction(piece) for piece in pieces]))
+        tokens = unit_rows(np.stack([_direction(piece, self.dimensions) for piece in pieces]))
         return Embedding(unit_rows(tokens.mean(axis=0)), tokens, np.ones(len(pieces), np.float32), tuple(pieces))
 
-    def _direction(self, piece: str) -> NDArray[np.float32]:
-        seed = int.from_bytes(blake2b(piece.encode(), digest_size=8).digest())
-        return np.random.default_rng(seed).standard_normal(self.dimensions).astype(np.float32)
+
+@cache
+def _direction(piece: str, dimensions: int) -> NDArray[np.float32]:
+    seed = int.from_bytes(blake2b(piece.encode(), digest_size=8).digest())
+    return np.random.default_rng(seed).standard_normal(dimensions).astype(np.float32)

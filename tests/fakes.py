@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from assistant.errors import IndexUnavailable
 from assistant.records import Answer, Citation, Event, Outcome, Progress, Spoken, Turn
@@ -43,13 +43,14 @@ def answer(language: str = "en", outcome: Outcome = "answered", text: str = "", 
 
 @dataclass
 class FakeAssistant:
-    """Answers what REPLIES holds and abstains from the rest; some words make it misbehave.
+    """Answers what REPLIES or `scripted` holds and abstains from the rest; some words make it misbehave.
 
     `related` gives that outcome, `slow` waits until `go` is set, `broken` raises an unexpected error that repeats the
     message; once the first sentence is out, `unavailable` raises IndexUnavailable and `pause` waits for `resumed`.
     """
 
     limit: int = 200
+    scripted: dict[str, Answer] = field(default_factory=dict)
     go: asyncio.Event = field(default_factory=asyncio.Event)
     resumed: threading.Event = field(default_factory=threading.Event)
     began: asyncio.Event = field(default_factory=asyncio.Event)
@@ -60,7 +61,9 @@ class FakeAssistant:
         self, message: str, conversation_id: str = "", page_language: str = "", history: Sequence[Turn] = ()
     ) -> AsyncIterator[Event]:
         text = check_message(message, self.limit)
-        self.asked.append((text, conversation_id, page_language, tuple(turn.text for turn in history)))
+        self.asked.append(
+            (text, conversation_id, page_language, tuple(turn.text for turn in history if turn.role == "user"))
+        )
         self.began.set()
         yield Progress("understand")
         try:
@@ -71,9 +74,11 @@ class FakeAssistant:
             raise
         if "broken" in text:
             raise RuntimeError(text)
-        found = self._reply(text, conversation_id or "c-new", page_language)
+        found = replace(self._reply(text, conversation_id or "c-new", page_language), id=f"a{len(self.asked)}")
         yield Progress("retrieve")
-        if found.citations:
+        if text in self.scripted:
+            yield Spoken(found.text, found.citations)
+        elif found.citations:
             _, first, second = REPLIES[found.language]
             yield Spoken(f"{first.rstrip()}[1]", found.citations[:1])
             if "unavailable" in text:
@@ -89,6 +94,8 @@ class FakeAssistant:
         return [REPLIES[language][0]][:count] if language in REPLIES else []
 
     def _reply(self, text: str, conversation_id: str, page_language: str) -> Answer:
+        if text in self.scripted:
+            return replace(self.scripted[text], conversation_id=conversation_id)
         for language, (question, *_) in REPLIES.items():
             if text.startswith(question):
                 return answer(language, conversation_id=conversation_id)

@@ -11,11 +11,11 @@ from types import SimpleNamespace
 import pytest
 
 import evals.__main__ as command
+import evals.matrix
 import evals.run
 from assistant.errors import AssistantError, IndexUnavailable, InputError
 from evals.bench import free_port, mixed_questions, peak_memory, wait_until
-from evals.judge import Verdict
-from tests.test_judge import verdict
+from tests.test_compare import asked
 
 Run = Callable[..., int]
 
@@ -28,10 +28,14 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.setattr(command, "BASELINE", tmp_path / "baseline.json")
     monkeypatch.setattr(command, "prepare", lambda *_: parts)
     monkeypatch.setattr(command, "build", lambda *_, **__: None)
+    monkeypatch.setattr(command, "read_known_failures", lambda _: {"ja-0": "slang"} if "known" in flags else {})
+    monkeypatch.setattr(evals.matrix, "recall_matrix", lambda *_: {"ja": {"en": 0.5, "ja": 1.0}})
+    flags: set[str] = set()
 
-    def run(right: int, wrong: int, *options: str) -> int:
-        verdicts: list[Verdict] = [verdict("ja")] * right + [verdict("ja", text="?[1]")] * wrong
-        monkeypatch.setattr(evals.run, "run_cases", lambda *_: verdicts)
+    def run(right: int, wrong: int, *options: str, known: bool = False) -> int:
+        flags.clear()
+        flags.update({"known"} if known else ())
+        monkeypatch.setattr(evals.run, "run_cases", lambda *_: asked("ja", right, wrong))
         return command.main(list(options))
 
     return run
@@ -45,25 +49,51 @@ def test_regression_fails_the_run(run: Run, tmp_path: Path, capsys: pytest.Captu
     assert run(88, 12) == 0
     assert "worse" not in capsys.readouterr().out
     assert run(60, 40) == 1
-    assert "worse ja: right fell from 0.900 to 0.600 (n=100)" in capsys.readouterr().out
+    assert "worse ja: right got worse in 30 of 100 cases and better in 0" in capsys.readouterr().out
     assert "Worse than the baseline" in (tmp_path / "report" / "report.html").read_text(encoding="utf-8")
 
 
-def test_report_is_written(run: Run, tmp_path: Path) -> None:
-    """The JSON holds measures by language and every failed case; the baseline only the measures."""
+def test_known_failure_that_passes_fails_the_run(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    """A case listed as a known failure must fail; once it passes, the run fails until the entry is removed."""
+    assert run(0, 5, known=True) == 0
+    assert run(1, 4, known=True) == 1
+    assert "passes ja-0: remove it from known_failures.yaml" in capsys.readouterr().out
+
+
+def test_report_is_written(run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The JSON holds measures by language and kind, the matrix and every failed case; the baseline no failed case."""
     run(3, 2, "--accept")
     report = json.loads((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))
-    assert report["languages"]["ja"]["right"] == 0.6
+    assert report["languages"]["ja"]["right"] == report["kinds"]["short"]["right"] == 0.6
+    assert report["matrix"] == {"ja": {"en": 0.5, "ja": 1.0}}
     assert [row["why"] for row in report["failed"]] == [["states none of: amount"]] * 2
     assert "failed" not in json.loads((tmp_path / "baseline.json").read_text(encoding="utf-8"))
+    said = capsys.readouterr()
+    assert "by kind of message" in said.out
+    assert "asking" in said.err
 
 
-@pytest.mark.parametrize("options", [["--set", "tuning"], ["--language", "ja"], ["--articles", "x"]], ids=" ".join)
+@pytest.mark.parametrize("options", [["--set", "tuning"], ["--articles", "x"]], ids=" ".join)
 def test_other_measurements_are_not_compared(run: Run, options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    """A run over other cases, fewer languages or other articles is not held against the baseline."""
+    """A run over other cases or other articles is not held against the baseline."""
     run(10, 0, "--accept")
     assert run(0, 10, *options) == 0
     assert "not compared" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("options", [["--slice"], ["--slice", "0.5"], ["--language", "ja"]], ids=" ".join)
+def test_part_of_the_cases_is_compared(run: Run, options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """A slice is held against the baseline case by case, but can't become one."""
+    run(20, 0, "--accept")
+    assert run(0, 20, *options) == 1
+    assert run(20, 0, *options, "--accept") == 2
+    assert "--accept keeps a whole run" in capsys.readouterr().err
+
+
+def test_cases_can_be_checked_alone(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    """`--check` reads every case file and asks nothing."""
+    assert run(0, 9, "--check") == 0
+    assert "cases are in order" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

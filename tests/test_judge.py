@@ -1,8 +1,7 @@
-"""The judge of replies, and the report on many: right for the right reason, worse only beyond chance."""
+"""The judge of replies: right for the right reason, in any language."""
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -10,9 +9,10 @@ import pytest
 from assistant.records import Answer, Citation, Outcome, Passage
 from evals.cases import Case, Fact
 from evals.judge import Verdict, judge
-from evals.report import MEASURES, as_html, make_report, reasons, regressions
+from evals.report import reasons
 
 FACTS = {
+    "other": Fact(seed_lines=[77], anchors=["elsewhere"], says={}),
     "amount": Fact(
         seed_lines=[2],
         anchors=["intro"],
@@ -22,7 +22,7 @@ FACTS = {
             "ja": ["最大30万ドル"],
             "zh-Hans": ["最高30万美元"],
         },
-    )
+    ),
 }
 TEXTS = {
     "en": "A startup can get up to $300,000.",
@@ -31,7 +31,6 @@ TEXTS = {
     "zh-Hans": "初创公司最高30万美元。",
 }
 LANGUAGES = list(TEXTS)
-WHAT = {"set": "heldout", "articles": "the corpus", "model": "test", "made": "now"}
 
 
 def passage(language: str, **changes: Any) -> Passage:
@@ -45,23 +44,37 @@ def passage(language: str, **changes: Any) -> Passage:
     return Passage(**fields | changes)
 
 
-def verdict(language: str, /, cited: Passage | None = None, answerable: bool = True, **changes: Any) -> Verdict:
-    """The verdict on a reply that cites the passage; `changes` to the reply."""
+def case_of(language: str, /, answerable: bool = True, **changes: Any) -> Case:
+    """A case in that language that asks for the amount, or for what the articles do not say."""
+    fields: dict[str, Any] = {
+        "id": language,
+        "text": "?",
+        "kind": "short" if answerable else "unanswerable",
+        "language": language,
+        "outcome": "answered" if answerable else "unanswerable",
+        "facts": ["amount"] if answerable else [],
+    }
+    return Case(**fields | changes)
+
+
+def verdict(
+    language: str,
+    /,
+    cited: Passage | None = None,
+    answerable: bool = True,
+    case: dict[str, Any] | None = None,
+    first_ms: float = 1.0,
+    **changes: Any,
+) -> Verdict:
+    """The verdict on a reply that cites the passage; `case` changes the case, `changes` the reply."""
     cited = cited or passage(language)
-    case = Case(
-        id=language,
-        text="?",
-        kind="short" if answerable else "unanswerable",
-        language=language,
-        outcome="answered" if answerable else "unanswerable",
-        facts=["amount"] if answerable else [],
-    )
+    asked = case_of(language, answerable, **case or {})
     quote = Citation(1, cited.id, "", "", "", cited.language, changes.pop("quote", cited.text))
     fields: dict[str, Any] = {
         "id": "1", "conversation_id": "1", "outcome": "answered", "language": language, "text": f"{cited.text}[1]",
         "confidence": 0.9, "citations": (quote,),
     }  # fmt: skip
-    return judge(case, Answer(**fields | changes), FACTS, {cited.id: cited})
+    return judge(asked, Answer(**fields | changes), FACTS, {cited.id: cited}, first_ms)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -80,7 +93,7 @@ def test_right_reply_is_right(language: str) -> None:
         ({"outcome": "related"}, "holds back (related); the right fact is shown"),
         ({"quote": "something else $300,000 300.000 30万"}, "a quote is no exact part of its passage"),
         ({"quote": ""}, "a quote is no exact part of its passage"),
-        ({"language": "pt"}, "speaks pt, asked in "),
+        ({"language": "pt"}, "speaks pt, not "),
     ],
     ids=["fact missing", "held back", "quote changed", "quote empty", "other language"],
 )
@@ -121,62 +134,58 @@ def test_unanswerable_wants_no_claim(outcome: Outcome, right: bool) -> None:
     assert verdict("es", answerable=False, outcome=outcome).is_right is right
 
 
-def report(right: int, wrong: int, **changes: Any) -> dict[str, Any]:
-    """A report on so many right and wrong English replies."""
-    wrong_one = {"text": "$[1]"} | changes
-    return make_report([verdict("en")] * right + [verdict("en", **wrong_one) for _ in range(wrong)], WHAT)
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    ("demands", "lacks"),
+    [
+        ({"must": [["300,000", "30万", "300.000"]]}, ""),
+        ({"must": ["no such words"]}, "lacks “no such words”"),
+        ({"must_not": ["3"]}, "must not say “3”"),
+        ({"figures": ["$300K"]}, ""),
+        ({"figures": ["47 %"]}, "lacks the figure 47 %"),
+        ({"no_figures": ["300000 USD"]}, "must not hold the figure 300000 USD"),
+    ],
+    ids=["a choice of phrases", "missing phrase", "forbidden phrase", "figure", "missing figure", "forbidden figure"],
+)
+def test_phrases_and_figures_are_checked(language: str, demands: dict[str, Any], lacks: str) -> None:
+    """Figures count however they are written; a phrase missing or out of place makes a reply wrong, in words."""
+    found = verdict(language, case=demands)
+    assert found.lacks == ((lacks,) if lacks else ())
+    assert found.is_right is (lacks == "")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    ("needs", "holds", "cited"),
+    [([["amount"], ["amount", "other"]], True, 2), ([["amount"], ["other"]], False, 1), ([["other"]], False, 0)],
+    ids=["both", "one of two", "none"],
+)
+def test_each_of_several_things_is_needed(language: str, needs: list[list[str]], holds: bool, cited: int) -> None:
+    """Where a message asks for several things, all must be stated; each that has its place cited counts as recalled."""
+    found = verdict(language, case={"needs": needs, "facts": []})
+    assert (found.holds, found.cited, found.needed) == (holds, cited, len(needs))
+    assert found.right_citations == int(cited > 0)
+
+
+@pytest.mark.parametrize(("anchor", "holds"), [("intro", True), ("other", False)], ids=["its section", "another"])
+def test_section_can_be_named_instead_of_facts(anchor: str, holds: bool) -> None:
+    """A case that names sections wants one of them cited, whatever is said."""
+    assert verdict("ja", passage("ja", anchor=anchor), case={"facts": [], "anchors": ["intro"]}).is_right is holds
 
 
 @pytest.mark.parametrize(
-    ("before", "now", "worse"),
-    [((18, 2), (18, 2), False), ((18, 2), (16, 4), False), ((18, 2), (12, 8), True), ((180, 20), (160, 40), True)],
-    ids=["same", "chance", "far", "many cases"],
+    ("expected", "outcome", "fits"),
+    [
+        ("social", "social", True),
+        ("social", "abstained", False),
+        ("handover", "handover", True),
+        (["clarify", "abstained"], "clarify", True),
+        ("unanswerable", "related", True),
+        ("unanswerable", "social", False),
+    ],
+    ids=["greeted", "greeting not heard", "a person", "one of two", "near", "small talk"],
 )
-def test_regression_is_more_than_chance(before: tuple[int, int], now: tuple[int, int], worse: bool) -> None:
-    """A share that falls by more than two standard errors is a regression; the more cases, the less may be chance."""
-    found = regressions(report(*now), report(*before))
-    assert bool(found) is worse
-    assert all("fell from 0.900" in line for line in found)
-
-
-def test_guarantee_allows_no_lapse() -> None:
-    """One inexact quote among many is a regression."""
-    found = regressions(report(199, 1, text=f"{TEXTS['en']}[1]", quote="$300,000!"), report(200, 0))
-    assert any(line.startswith("en: exact fell from 1.000 to 0.995") for line in found)
-
-
-def test_lost_language_is_a_regression() -> None:
-    """A language that is no longer measured is named."""
-    before = make_report([verdict(language) for language in LANGUAGES], WHAT)
-    assert "ja: no longer measured" in regressions(report(1, 0), before)
-
-
-def test_report_survives_json() -> None:
-    """A report written as JSON and read back compares as the same: that is what a baseline is."""
-    found = report(9, 1)
-    assert regressions(found, json.loads(json.dumps(found))) == []
-    assert set(found["languages"]["all"]["sizes"]) == set(MEASURES)
-
-
-def test_worst_comes_first() -> None:
-    """Broken guarantees come before wrong claims, confident ones first, and these before what was held back."""
-    broken = verdict("en", quote="no")
-    bold, timid = (verdict("es", text="x[1]", confidence=sure) for sure in (0.9, 0.6))
-    held = verdict("ja", outcome="abstained", confidence=0.1)
-    listed = make_report([held, timid, bold, broken], WHAT)["failed"]
-    assert [(row["language"], row["confidence"]) for row in listed] == [
-        ("en", 0.9),
-        ("es", 0.9),
-        ("es", 0.6),
-        ("ja", 0.1),
-    ]
-
-
-def test_page_is_whole_and_harmless() -> None:
-    """The page shows question, reply, evidence and reason, escapes them, and loads nothing from elsewhere."""
-    shown = as_html(report(1, 1, text="<script>alert(1)</script>"), ["en: right fell"])
-    assert "<script" not in shown
-    assert "&lt;script&gt;" in shown
-    assert all(word in shown for word in ("states none of: amount", "en/a#intro.1", "Worse than the baseline"))
-    assert "http" not in shown
-    assert "src=" not in shown
+def test_outcome_is_one_that_is_right(expected: str | list[str], outcome: Outcome, fits: bool) -> None:
+    """The reply must be of a kind that the case allows; `unanswerable` allows any that claims nothing."""
+    found = verdict("es", answerable=False, case={"outcome": expected}, outcome=outcome)
+    assert (found.fits, found.is_right) == (fits, fits)

@@ -13,11 +13,13 @@ import pytest
 CHECKOUT = Path(__file__).parent.parent
 # A module imports only from modules that stand before it. A new module is added where it belongs.
 TIERS = [
-    "records errors settings spelling language figures",
-    "wording senses numerals cut checkpoint graph weights models lexical readings contrasts chat_model",
+    "records errors settings spelling language figures mask",
+    "wording senses numerals cut hearing parts adapter checkpoint graph weights models lexical",
+    "readings contrasts chat_model",
     "parse_extracted parse_markdown passages ingest",
+    "tables migrations engine store handover",
     "vectors siblings topics calibration database summarise index build_index",
-    "understand retrieve compose verify claims phrase",
+    "understand desk retrieve follow suggest compose verify speak claims phrase",
     "pipeline",
     "bootstrap",
     "surfaces cli __main__",
@@ -35,15 +37,21 @@ SEAMS = {
     "stamina": {"chat_model"},
     "onnxruntime": {"models"},
     "onnx": {"graph"},
+    "sqlalchemy": {"tables", "migrations", "engine", "store", "handover"},
+    "alembic": {"migrations", "engine"},
     "fastapi": {"surfaces", "cli"},
     "starlette": {"surfaces", "cli"},
     "uvicorn": {"surfaces", "cli"},
+    "prometheus_client": {"surfaces"},
+    "brotli": {"surfaces"},
     "typer": {"cli"},
     "torch": set(),
     "transformers": set(),
     "sentence_transformers": set(),
 }
-HEAVY = ("chromadb", "fastapi", "lingua", "numpy", "onnxruntime", "pydantic", "sentencepiece", "torch", "yaml")
+HEAVY = (
+    "chromadb", "fastapi", "lingua", "numpy", "onnxruntime", "pydantic", "sentencepiece", "sqlalchemy", "torch", "yaml",
+)  # fmt: skip
 MODULE_LINES, FUNCTION_LINES = 300, 60  # the hard limits; the aims are 250 and 40
 
 MODULES = sorted((CHECKOUT / "assistant").rglob("*.py"))

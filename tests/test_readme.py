@@ -12,7 +12,7 @@ import typer
 
 from assistant.cli import app
 from assistant.settings import Settings
-from evals.__main__ import parser
+from evals.options import parser
 from tests.test_layout import ORDER
 
 CHECKOUT = Path(__file__).parent.parent

@@ -38,9 +38,7 @@ def test_the_nearest_topic_is_of_the_right_kind(
     """A refund question is nearest to a topic that articles leave out, a question for the cap to one they answer."""
     topics = real_assistant.retriever.topics
     embedding = real_assistant.retriever.embedder.embed_queries([asked[language]])[0]
-    compared = topics.compare(
-        topics.centre(tokens_of(embedding), language), topics.centre_vector(embedding.vector, language)
-    )
+    compared = topics.compare(topics.centre(tokens_of(embedding), language))
     assert bool(topics.elsewhere[compared.one_way.argmax()]) is elsewhere
 
 

@@ -10,18 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assistant.errors import InputError
-from assistant.records import Question, Turn
+from assistant.hearing import Hearing
+from assistant.records import Turn, Understood
 from assistant.understand import check_message, understand
 from assistant.wording import Wordings
 from tests.articles import detector
 
 LIMIT = 200
-WORDINGS = Wordings()
+HEARING = Hearing(Wordings())
 
 
-def ask(message: str, hints: tuple[str, ...] = (), history: tuple[Turn, ...] = ()) -> Question:
+def ask(message: str, hints: tuple[str, ...] = (), history: tuple[Turn, ...] = ()) -> Understood:
     """What the message asks, after checking."""
-    return understand(check_message(message, LIMIT), detector(), WORDINGS, hints, history)
+    return understand(check_message(message, LIMIT), detector(), HEARING, hints, history)
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,16 @@ import socket
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
+from html import escape
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx2
 import pytest
+import regex
 
 from assistant.errors import IndexUnavailable
-from assistant.settings import Settings
+from assistant.settings import Settings, read_settings
 from assistant.surfaces import backend, chat, stream
 from assistant.surfaces.guard import JsonLines
 from assistant.surfaces.page import preferred_language
@@ -120,8 +123,8 @@ async def test_bad_requests_are_refused(
     ("method", "path", "status"),
     [
         ("GET", "/nowhere", 404),
-        ("GET", "/static/../web.py", 404),
-        ("GET", "/static/%2e%2e/web.py", 404),
+        ("GET", "/assets/../web.py", 404),
+        ("GET", "/assets/%2e%2e/web.py", 404),
         ("GET", "/docs", 404),
         ("GET", "/redoc", 404),
         ("GET", CHAT, 405),
@@ -133,13 +136,13 @@ async def test_bad_requests_are_refused(
 )
 async def test_bad_addresses_are_refused(client: httpx2.AsyncClient, method: str, path: str, status: int) -> None:
     """Unknown addresses, methods and parameters get the same form of error; API docs do not exist."""
-    response = await client.request(method, path, headers={"Origin": "https://evil.example"})
+    response = await client.request(method, path)
     assert response.status_code == status
     assert is_one_sentence(response)
     assert not [name for name in response.headers if name.startswith("access-control")]
 
 
-@pytest.mark.parametrize("path", ["/", "/healthz", "/readyz", "/openapi.json", "/static/page.js", "/nowhere", CHAT])
+@pytest.mark.parametrize("path", ["/", "/healthz", "/readyz", "/openapi.json", "/widget.js", "/nowhere", CHAT])
 async def test_every_response_is_guarded(client: httpx2.AsyncClient, path: str) -> None:
     """Pages, files, API and errors all carry the security headers; scripts and styles come from here alone."""
     headers = (await client.get(path)).headers
@@ -233,20 +236,6 @@ async def test_conversations_go_on(client: httpx2.AsyncClient, fake: FakeAssista
     ]  # fmt: skip
 
 
-def test_memory_of_conversations_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only the last messages of the latest conversations are kept."""
-    monkeypatch.setattr(chat, "CONVERSATIONS", 2)
-    kept = chat.Conversations()
-    for number in range(10):
-        kept.remember("long", str(number))
-    kept.remember("b", "x")
-    kept.remember("c", "y")
-    assert kept.history("long") == ()
-    for number in range(10):
-        kept.remember("c", str(number))
-    assert [turn.text for turn in kept.history("c")] == ["4", "5", "6", "7", "8", "9"]
-
-
 async def test_openapi_describes_the_chat(client: httpx2.AsyncClient) -> None:
     """The description holds examples in four languages, the stream's media type and the error's form."""
     operation = (await client.get("/openapi.json")).json()["paths"][CHAT]["post"]
@@ -276,14 +265,61 @@ async def test_sample_questions_come_from_the_articles(
 
 @pytest.mark.parametrize("language", Wordings().languages)
 async def test_page_speaks_every_language(client: httpx2.AsyncClient, language: str) -> None:
-    """The page and its labels come in each language of phrases/, with its direction."""
+    """The page and the widget's labels come in each language of phrases/, with its direction."""
     html = (await client.get(f"/?language={language}")).text
     labels = (await client.get(f"/api/v1/interface?language={language}")).json()
     direction = "rtl" if language == "ar" else "ltr"
     assert f'<html lang="{language}" dir="{direction}">' in html
-    assert (labels["language"], labels["direction"]) == (language, direction)
-    assert labels["labels"]["message_placeholder"] in html
-    assert f'<option value="{language}" lang="{language}" selected>' in html
+    assert (labels["language"], labels["direction"], labels["message_limit"]) == (language, direction, 2000)
+    assert escape(labels["labels"]["message_placeholder"]) in html
+    assert escape(labels["labels"]["help_title"]) in html
+    assert f'lang="{language}" hreflang="{language}" aria-current="true"' in html
+
+
+async def test_page_stands_without_articles(tmp_path: Path) -> None:
+    """With no corpus, the page has its question box and its tag."""
+    async with client_for(FakeAssistant(), corpus=tmp_path / "nowhere") as client:
+        html = (await client.get("/?language=ja")).text
+    assert 'id="question"' in html
+    assert "widget.js" in html
+
+
+async def test_metrics_count_without_words(client: httpx2.AsyncClient) -> None:
+    """`/metrics` counts requests, answers by outcome and language, times, refusals; it holds no word of a message."""
+    for language in ("zh-Hans", "ja", "es", "en"):
+        await client.post(CHAT, json={"message": REPLIES[language][0]})
+    await client.post(CHAT, json={"message": "secret-words"}, headers=STREAM)
+    await client.post(CHAT, json={"message": "a"}, headers={"Origin": "https://evil.test"})
+    response = await client.get("/metrics")
+    assert response.headers["content-type"].startswith("text/plain; version=")
+    for line in (
+        'assistant_requests_total{method="POST",route="/api/v1/chat",status="200"} 5.0',
+        'assistant_answers_total{language="ja",outcome="answered"} 1.0',
+        'assistant_answers_total{language="en",outcome="abstained"} 1.0',
+        'assistant_refused_requests_total{reason="origin"} 1.0',
+        "assistant_first_sentence_seconds_count 5.0",
+        "assistant_open_streams 0.0",
+    ):
+        assert line in response.text
+    assert "secret" not in response.text
+
+
+async def test_metrics_are_not_public(fake: FakeAssistant) -> None:
+    """A client from the internet does not see the numbers."""
+    transport = httpx2.ASGITransport(create_app(fake, read_settings()), client=("93.184.216.34", 1))
+    async with httpx2.AsyncClient(transport=transport, base_url="http://test") as client:
+        assert (await client.get("/metrics")).status_code == 404
+
+
+async def test_answers_are_logged_without_words(client: httpx2.AsyncClient, caplog: pytest.LogCaptureFixture) -> None:
+    """Each answer leaves one line of JSON: outcome, language, confidence, sources, times; nothing that was written."""
+    with caplog.at_level(logging.INFO, logger="assistant.answers"):
+        await client.post(CHAT, json={"message": REPLIES["ja"][0]}, headers=STREAM)
+    (line,) = (
+        json.loads(JsonLines().format(record)) for record in caplog.records if record.name == "assistant.answers"
+    )
+    assert (line["outcome"], line["language"], line["sources"], line["id"]) == ("answered", "ja", 2, "a1")
+    assert "返金" not in json.dumps(line, ensure_ascii=False)
 
 
 async def test_page_holds_no_inline_code_and_nothing_foreign(client: httpx2.AsyncClient) -> None:
@@ -291,13 +327,11 @@ async def test_page_holds_no_inline_code_and_nothing_foreign(client: httpx2.Asyn
     html = (await client.get("/")).text
     assert "style=" not in html
     assert "<style" not in html
-    assert " on" not in html.replace(" on ", "").partition("<body")[2].partition("<template")[0]
-    assert html.count("<script") == html.count('<script src="/static/page.js"') == 1
-    for name in ("page.js", "page.css"):
-        text = (await client.get(f"/static/{name}")).text
-        assert "url(" not in text
-        assert "http://" not in text
-        assert "https://" not in text
+    assert not regex.search(r"<[^>]*\son\w+=", html)
+    loaded = regex.findall(r'<(?:script|link)[^>]* (?:src|href)="([^"]*)"', html)
+    assert len(loaded) == 4
+    for address in loaded:
+        assert (await client.get(address)).status_code == 200
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from assistant import checkpoint, weights
+from assistant.adapter import Adapter, read_adapter
 from assistant.checkpoint import find_source, read_source
 from assistant.errors import ModelError
 from assistant.weights import GRAPH, MANIFEST, NAME, build_model, model_is_ready
@@ -69,7 +70,7 @@ def test_killed_build_leaves_nothing_half_done_and_the_next_one_succeeds(tmp_pat
     assert not folder.exists()
     steps: list[tuple[str, float]] = []
     build_model(folder, lambda step, done: steps.append((step, done)))
-    assert model_is_ready(folder)
+    assert model_is_ready(folder, read_adapter())
     assert sorted(path.name for path in tmp_path.iterdir()) == [NAME, f"{NAME}.lock"]
     assert [done for _, done in steps] == sorted(done for _, done in steps)
     assert steps[-1] == ("done", 1.0)
@@ -82,7 +83,7 @@ def test_two_processes_build_once(tmp_path: Path) -> None:
         outputs = [builder.communicate(timeout=300)[0] for builder in (first, second)]
     assert (first.returncode, second.returncode) == (0, 0)
     assert sorted(bool(output) for output in outputs) == [False, True]
-    assert model_is_ready(folder)
+    assert model_is_ready(folder, read_adapter())
 
 
 def test_manifest_tells_source_and_every_file(model_folder: Path) -> None:
@@ -141,10 +142,10 @@ def test_damaged_or_outdated_folder_is_replaced(tmp_path: Path, pretend_build: l
     build_model(folder)
     assert (folder / "file").read_text() == "whole"
     (folder / MANIFEST).write_text('{"format": 0}')
-    assert not model_is_ready(folder)
+    assert not model_is_ready(folder, read_adapter())
     build_model(folder)
     (folder / MANIFEST).write_text("[")
-    assert not model_is_ready(folder)
+    assert not model_is_ready(folder, read_adapter())
     build_model(folder)
     assert len(pretend_build) == 4
     assert sorted(path.name for path in folder.parent.iterdir()) == [NAME, f"{NAME}.lock"]
@@ -160,13 +161,13 @@ def test_unwritable_place_is_a_model_error(tmp_path: Path) -> None:
 def test_blocks_unpack_as_the_layout_says() -> None:
     """A 4-bit block holds weight j in byte j's low half and j + 16 in its high half, each minus 8, times the scale."""
     block = np.float16(0.5).tobytes() + bytes([0x98] * 15 + [0x0F])
-    source = checkpoint.Source(block, [], [], {"x": (True, 32, 0)})
+    source = checkpoint.Source(block, [], [], {"x": (True, 32, 0)}, Adapter("", {}, np.eye(1, dtype=np.float32)))
     expected = [0.0] * 15 + [3.5] + [0.5] * 15 + [-4.0]
     assert source.matrix("x", 32).tolist() == [expected]
 
 
 def test_vocabulary_is_complete() -> None:
     """The source has 250,002 pieces with the five special ones where XLM-R has them."""
-    source = read_source(find_source())
+    source = read_source(find_source(), read_adapter())
     assert len(source.pieces) == len(set(source.pieces)) == len(source.scores) == 250_002
     assert {number: source.pieces[number] for number in checkpoint.SPECIAL} == checkpoint.SPECIAL

@@ -1,14 +1,16 @@
 """POST /api/v1/chat: a message in, the Answer out, whole or as it grows.
 
-In: `{message, conversation_id?, page_language?}`. Out: the contract's Answer as JSON, or Server-Sent Events
-(`progress`, `sentence`, `answer`, `error`) for a client that accepts `text/event-stream`.
-Never: works on more requests than the settings allow, longer than they allow, or for a client that has gone.
+In: `{message, conversation_id?, page_language?, request_id?}`. Out: the contract's Answer as JSON, or as Server-Sent
+Events (`progress`, `sentence`, `answer`, `error`, `moved`) for a client that accepts `text/event-stream`; one that asks
+again with the same `request_id` gets the same reply, from the event after its `Last-Event-ID` on.
+Never: works on more requests than the settings allow, longer than they allow, or for a client that has gone for good.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
+import logging
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import AsyncExitStack, aclosing, contextmanager
 from typing import Annotated, Any
@@ -17,21 +19,27 @@ from fastapi import APIRouter, Body, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
+from assistant.errors import AssistantError, StoreUnavailable
+from assistant.handover import Courier
 from assistant.records import Answer, Event, Turn
 from assistant.settings import Settings
-from assistant.surfaces.backend import Backend, whole_answer
+from assistant.store import Store
+from assistant.surfaces.backend import Backend
 from assistant.surfaces.guard import error_response
+from assistant.surfaces.metrics import Metrics
 from assistant.surfaces.render import answer_json
+from assistant.surfaces.replies import BROKEN, Replies, Reply, identity
 from assistant.surfaces.stream import EventStream
 
 PATIENCE_S = 10.0  # a chat waits this long for an assistant that is still loading
-CONVERSATIONS, TURNS = 2000, 6  # kept in memory: the last questions of the latest conversations
+log = logging.getLogger("assistant.chat")
 QUESTIONS = {
     "zh": "Trainium额度最高能拿到多少？",
     "ja": "Trainiumクレジットは最大いくらですか？",
     "es": "¿Hasta cuánto llegan los créditos de Trainium?",
     "en": "How much are Trainium credits worth?",
 }
+SEEN = re.compile(r"[0-9]{1,9}", re.ASCII)
 EXAMPLES: dict[str, Any] = {
     code: {"value": {"message": text, "page_language": code}} for code, text in QUESTIONS.items()
 }
@@ -49,6 +57,11 @@ class ChatRequest(BaseModel):
     page_language: str | None = Field(
         None, pattern=r"^([A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8}){0,4})?$", description="language of the page, such as `ja`"
     )
+    request_id: str | None = Field(
+        None,
+        pattern=r"^[A-Za-z0-9_-]{16,64}$",
+        description="drawn at random by the client; a question that comes again with its id is not asked again",
+    )
 
 
 class CitationBody(BaseModel):
@@ -61,6 +74,13 @@ class CitationBody(BaseModel):
     url: str
     language: str
     quote: str
+
+
+class HandoverBody(BaseModel):
+    """The way to a person: why it is offered, and an `https:` or `mailto:` address or ""."""
+
+    reason: str
+    url: str
 
 
 class AnswerBody(BaseModel):
@@ -76,6 +96,7 @@ class AnswerBody(BaseModel):
     citations: list[CitationBody]
     suggestions: list[str]
     timings_ms: dict[str, float]
+    handover: HandoverBody | None = Field(None, description="left out where none is offered")
 
 
 class ErrorBody(BaseModel):
@@ -110,46 +131,40 @@ class Slots:
             self.taken -= 1
 
 
-class Conversations:
-    """The last user messages of the latest conversations, in memory only."""
-
-    def __init__(self) -> None:
-        self._turns: OrderedDict[str, tuple[Turn, ...]] = OrderedDict()
-
-    def history(self, conversation_id: str) -> tuple[Turn, ...]:
-        """Earlier turns, the oldest first."""
-        return self._turns.get(conversation_id, ())
-
-    def remember(self, conversation_id: str, message: str) -> None:
-        """Adds a message; the conversation unused for longest is forgotten where there are too many."""
-        self._turns[conversation_id] = (*self.history(conversation_id), Turn("user", message))[-TURNS:]
-        self._turns.move_to_end(conversation_id)
-        if len(self._turns) > CONVERSATIONS:
-            self._turns.popitem(last=False)
-
-
-def chat_router(backend: Backend, settings: Settings) -> APIRouter:
-    """The route, with its own count of requests in work and its own memory of conversations."""
-    router = APIRouter()
-    slots, conversations = Slots(settings.concurrency), Conversations()
-    errors: dict[int | str, dict[str, Any]] = {code: {"model": ErrorBody} for code in (400, 413, 415, 422, 503, 504)}
+def chat_router(
+    backend: Backend,
+    settings: Settings,
+    store: Store,
+    replies: Replies,
+    metrics: Metrics,
+    courier: Courier | None = None,
+) -> APIRouter:
+    """The route, with its own count of requests in work."""
+    router, slots = APIRouter(), Slots(settings.concurrency)
+    codes = (400, 403, 413, 415, 422, 429, 503, 504)
+    errors: dict[int | str, dict[str, Any]] = {code: {"model": ErrorBody} for code in codes}
     stream = {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "model": AnswerBody}
+
+    async def events_of(body: ChatRequest, held: AsyncExitStack) -> AsyncGenerator[Event]:
+        deadline = asyncio.get_running_loop().time() + settings.request_timeout_s
+        held.enter_context(slots.take())
+        assistant = await backend.soon(min(PATIENCE_S, settings.request_timeout_s))
+        conversation = body.conversation_id or ""
+        history = await _history(store, conversation) if conversation else ()
+        asked = assistant.ask(body.message, conversation, body.page_language or "", history)
+        return _remembered(_until(asked, deadline), store, courier, body.message)
 
     @router.post("/api/v1/chat", summary="Ask a question", response_model=AnswerBody, responses={200: stream, **errors})
     async def chat(request: Request, body: Annotated[ChatRequest, Body(openapi_examples=EXAMPLES)]) -> Response:
-        deadline = asyncio.get_running_loop().time() + settings.request_timeout_s
-        async with AsyncExitStack() as held:
-            held.enter_context(slots.take())
-            assistant = await backend.soon(min(PATIENCE_S, settings.request_timeout_s))
-            conversation = body.conversation_id or ""
-            history = conversations.history(conversation) if conversation else ()
-            asked = assistant.ask(body.message, conversation, body.page_language or "", history)
-            events = _remembered(_until(asked, deadline), conversations, body.message)
-            held.push_async_callback(events.aclose)
-            if "text/event-stream" not in request.headers.get("accept", ""):
-                return await _whole(request, events)
-            first = await anext(events)  # what can't be answered at all gets its own status, not a stream
-            return EventStream(first, events, held.pop_all())
+        name = identity(body.request_id, body.message, body.conversation_id, body.page_language)
+        reply, is_known = replies.get(name, lambda held: events_of(body, held))
+        if is_known:
+            metrics.resumed.inc()
+        await reply.begun()  # what can't be answered at all gets its own status, not a stream
+        if "text/event-stream" not in request.headers.get("accept", ""):
+            return await _whole(request, reply)
+        seen = request.headers.get("last-event-id", "")
+        return EventStream(reply, int(seen) if is_known and SEEN.fullmatch(seen) else 0, metrics)
 
     return router
 
@@ -172,29 +187,55 @@ async def _until(events: AsyncIterator[Event], deadline: float) -> AsyncGenerato
             await close()
 
 
+async def _history(store: Store, conversation_id: str) -> tuple[Turn, ...]:
+    """The conversation so far; none where the store is out of reach: a reply without history beats no reply."""
+    try:
+        return await asyncio.to_thread(store.history, conversation_id)
+    except StoreUnavailable as error:
+        log.error("answered without history: %s", error)
+        return ()
+
+
 async def _remembered(
-    events: AsyncGenerator[Event], conversations: Conversations, message: str
+    events: AsyncGenerator[Event], store: Store, courier: Courier | None, message: str
 ) -> AsyncGenerator[Event]:
     async with aclosing(events) as open_events:
         async for event in open_events:
             if isinstance(event, Answer):
-                conversations.remember(event.conversation_id, message)
+                store.remember(message, event)
+                if courier and event.handover:
+                    courier.send(event.conversation_id, event.handover.reason, message, event.language)
             yield event
 
 
-async def _whole(request: Request, events: AsyncIterator[Event]) -> Response:
+async def _whole(request: Request, reply: Reply) -> Response:
     """The Answer as JSON; the work stops when the client goes."""
-    work = asyncio.create_task(whole_answer(events))
+    reply.readers += 1
+    work = asyncio.create_task(_answer_of(reply))
     gone = asyncio.create_task(_disconnected(request))
     try:
         await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
         if not work.done():
             return Response(status_code=499)  # nobody reads it
-        return JSONResponse(answer_json(await work))
+        answer = await work
     finally:
+        reply.leave()
         for task in (work, gone):
             task.cancel()
         await asyncio.gather(work, gone, return_exceptions=True)
+    if answer is not None:
+        return JSONResponse(answer_json(answer))
+    if isinstance(reply.failure, AssistantError | TimeoutError):
+        raise reply.failure
+    return error_response(500, BROKEN)
+
+
+async def _answer_of(reply: Reply) -> Answer | None:
+    """The Answer; None where the reply broke off."""
+    async for numbered in reply.follow(0, PATIENCE_S):
+        if numbered is not None and isinstance(numbered[1], Answer):
+            return numbered[1]
+    return None
 
 
 async def _disconnected(request: Request) -> None:

@@ -1,7 +1,7 @@
 """The outermost layer of the web server: what every request and response has in common.
 
 In: any HTTP request. Out: the application's response with security headers and one access line; a JSON error where the
-application fails or the body is of a kind or size that is never taken.
+application fails, the page that asks is not admitted, or the body is of a kind or size that is never taken.
 Never: logs what people write: access lines hold the route, not the address as sent, and no query or body.
 """
 
@@ -13,12 +13,13 @@ import logging
 import time
 import traceback
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from typing import Protocol
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 BODY_LIMIT = 64 * 1024
@@ -47,11 +48,18 @@ def error_response(status: int, sentence: str, headers: Mapping[str, str] | None
     return JSONResponse({"error": readable}, status, headers={"Cache-Control": "no-store", **(headers or {})})
 
 
-class Guard:
-    """ASGI middleware; see the module."""
+class Gate(Protocol):
+    """Decides who may use the API."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
+    def check(self, scope: Scope) -> tuple[Response | None, Mapping[str, str]]:
+        """A response that ends the request, or None; and headers for any response to it."""
+
+
+class Guard:
+    """ASGI middleware; see the module. `count` gets route, method and status of each request."""
+
+    def __init__(self, app: ASGIApp, gate: Gate, count: Callable[[str, str, int], None]) -> None:
+        self.app, self.gate, self.count = app, gate, count
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Passes the request on, or refuses it; in either case one access line."""
@@ -67,7 +75,7 @@ class Guard:
                 status = message["status"]
                 headers = MutableHeaders(scope=message)
                 headers["X-Request-Id"] = request_id
-                for name, value in SECURITY_HEADERS.items():
+                for name, value in {**SECURITY_HEADERS, **admitted}.items():
                     headers.setdefault(name, value)
             await send(message)
 
@@ -86,8 +94,10 @@ class Guard:
                 raise HTTPException(413, TOO_LARGE)
             return message
 
+        verdict, given = self.gate.check(scope)
+        admitted = dict(given)
         try:
-            refusal = self._refusal(scope)
+            refusal = verdict or self._refusal(scope)
             await (refusal or self.app)(scope, limited, decorated)
         except Exception as error:
             log_failure(error, request_id)
@@ -97,6 +107,7 @@ class Guard:
         finally:
             route = getattr(scope.get("route"), "path", "-")
             elapsed = round((time.perf_counter() - started) * 1000, 1)
+            self.count(route, scope["method"], status or 499)
             access.info(
                 "request",
                 extra={"request": {"id": request_id, "method": scope["method"], "route": route, "status": status or 499,

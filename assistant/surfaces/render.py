@@ -35,7 +35,7 @@ TAGS = {*SPEAKS_OF_ITSELF, "li", "strong", "em", "code", "br", "a", "sup", "thea
 
 
 def answer_json(answer: Answer) -> dict[str, object]:
-    """The Answer under the contract's keys, with `html`; all values are plain JSON values."""
+    """The Answer under the contract's keys, with `html`, and `handover` where one is offered; plain JSON values."""
     return {
         "id": answer.id,
         "conversation_id": answer.conversation_id,
@@ -47,6 +47,7 @@ def answer_json(answer: Answer) -> dict[str, object]:
         "citations": [asdict(citation) for citation in answer.citations],
         "suggestions": list(answer.suggestions),
         "timings_ms": dict(answer.timings_ms),
+        **({"handover": asdict(answer.handover)} if answer.handover else {}),
     }
 
 

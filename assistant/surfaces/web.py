@@ -1,7 +1,7 @@
 """The web server: the API, health, the page to try it, and one shape for every error.
 
 In: an assistant or a function that builds one, and the settings. Out: a FastAPI application, or a running server.
-Never: serves third-party scripts (the usual API docs pages do), allows other origins, or shows a traceback.
+Never: serves third-party scripts (the usual API docs pages do), or shows a traceback.
 """
 
 from __future__ import annotations
@@ -18,37 +18,60 @@ import uvicorn
 from fastapi import FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse
-from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
+from assistant.desk import Desk
 from assistant.errors import AssistantError, InputError
+from assistant.handover import Courier
 from assistant.language import normalise_code
 from assistant.settings import Settings
 from assistant.spelling import convert_chinese
+from assistant.store import MEMORY, Store
+from assistant.surfaces.articles import Shelf
+from assistant.surfaces.assets import assets_router
 from assistant.surfaces.backend import Answers, Backend, NotReady
 from assistant.surfaces.chat import Busy, ErrorBody, busy_response, chat_router
+from assistant.surfaces.feedback import feedback_router
+from assistant.surfaces.gate import SiteGate
 from assistant.surfaces.guard import BODY_LIMIT, Guard, JsonLines, error_response
-from assistant.surfaces.page import STATIC, interface, page, preferred_language
-from assistant.surfaces.stream import TOO_SLOW
+from assistant.surfaces.metrics import Metrics, metrics_router
+from assistant.surfaces.page import interface, page, preferred_language
+from assistant.surfaces.replies import TOO_SLOW, Replies
 from assistant.wording import Wordings
 
 SAMPLES = 4
-SHUTDOWN_S = 10
+FINISH_S, SHUTDOWN_S = 8.0, 10  # streams have so long to finish before they are handed over; everything ends after
 TELEMETRY_OFF = {"tracing": False, "metrics": False, "logs": False, "operation_spans": False, "auto_configure": False}
 LanguageQuery = Annotated[str, Query(pattern=r"^([A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8}){0,4})?$")]
+ArticleQuery = Annotated[str, Query(max_length=200)]
 NO_JSON = "the body is no valid JSON; see /openapi.json for its form"
 SENTENCES = {400: NO_JSON, 404: "there is nothing at this address", 405: "this address does not take that method"}
 
 
-def create_app(source: Answers | Callable[[], Answers], settings: Settings) -> FastAPI:
-    """The application; a `source` that builds the assistant runs in the background once the server has started."""
-    backend, wordings = Backend(source), Wordings()
+def create_app(
+    source: Answers | Callable[[], Answers],
+    settings: Settings,
+    store: Store | None = None,
+    courier: Courier | None = None,
+) -> FastAPI:
+    """The application; a `source` that builds the assistant runs in the background once the server has started.
+
+    Args:
+        store: where conversations are kept, closed in the end; without one they live as long as the application.
+        courier: tells the handover's webhook; closed in the end.
+    """
+    backend, wordings, metrics = Backend(source), Wordings(), Metrics()
+    replies = Replies(metrics)
+    kept = store or Store(MEMORY, settings.retention_days)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         loading = asyncio.create_task(backend.load())
         yield
         loading.cancel()
+        if courier:
+            await asyncio.to_thread(courier.close)
+        await asyncio.to_thread(kept.close)
 
     app = FastAPI(
         title="Multilingual FAQ assistant",
@@ -59,8 +82,12 @@ def create_app(source: Answers | Callable[[], Answers], settings: Settings) -> F
         lifespan=lifespan,
         telemetry=TELEMETRY_OFF,  # type: ignore[arg-type]  # its logs would hold messages
     )
-    app.add_middleware(Guard)
-    app.include_router(chat_router(backend, settings))
+    app.add_middleware(Guard, gate=SiteGate(settings, metrics), count=metrics.count)
+    app.include_router(chat_router(backend, settings, kept, replies, metrics, courier))
+    app.include_router(feedback_router(kept, Desk(settings), courier))
+    app.include_router(assets_router())
+    app.include_router(metrics_router(metrics))
+    app.state.replies = replies
     _add_health(app, backend)
     _add_page(app, backend, wordings, settings)
     _add_errors(app)
@@ -79,16 +106,22 @@ def _add_health(app: FastAPI, backend: Backend) -> None:
 
 
 def _add_page(app: FastAPI, backend: Backend, wordings: Wordings, settings: Settings) -> None:
-    @app.get("/", response_class=HTMLResponse, summary="A page to try it")
-    async def index(request: Request, language: LanguageQuery = "") -> HTMLResponse:
+    shelf = Shelf(settings.corpus, settings.file_limit_mb)
+
+    @app.get("/", response_class=HTMLResponse, summary="The help page")
+    async def index(request: Request, language: LanguageQuery = "", article: ArticleQuery = "") -> HTMLResponse:
         accepted = request.headers.get("accept-language", "")
         chosen = language or preferred_language(accepted, wordings.languages, settings.default_language)
         headers = {"Vary": "Accept-Language", "Cache-Control": "no-cache"}
-        return HTMLResponse(page(wordings, chosen, settings.message_limit), headers=headers)
+        articles = await asyncio.to_thread(shelf.articles)
+        address, key = str(request.base_url), next(iter(settings.sites), "")
+        html = page(wordings, chosen, articles, article, address, key, settings.message_limit)
+        return HTMLResponse(html, headers=headers)
 
-    @app.get("/api/v1/interface", summary="The page's labels in a language")
-    async def labels(language: LanguageQuery = "") -> dict[str, object]:
-        return interface(wordings, language or settings.default_language)
+    @app.get("/api/v1/interface", summary="The widget's labels in a language")
+    async def labels(response: Response, language: LanguageQuery = "") -> dict[str, object]:
+        response.headers["Cache-Control"] = "public, max-age=300"
+        return interface(wordings, language or settings.default_language, settings.message_limit)
 
     @app.get("/api/v1/suggestions", summary="Questions that the articles answer", responses={503: {"model": ErrorBody}})
     async def suggestions(language: LanguageQuery = "") -> list[str]:
@@ -98,8 +131,6 @@ def _add_page(app: FastAPI, backend: Backend, wordings: Wordings, settings: Sett
     @app.get("/favicon.ico", include_in_schema=False)
     async def favicon() -> Response:
         return Response(status_code=204, headers={"Cache-Control": "max-age=86400"})
-
-    app.mount("/static", StaticFiles(directory=STATIC))
 
 
 def _samples(assistant: Answers, code: str) -> list[str]:
@@ -114,7 +145,9 @@ def _samples(assistant: Answers, code: str) -> list[str]:
 def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     async def refused(_: Request, error: HTTPException) -> Response:
-        return error_response(error.status_code, SENTENCES.get(error.status_code) or str(error.detail), error.headers)
+        is_own = error.status_code == 404 and error.detail != "Not Found"
+        sentence = "" if is_own else SENTENCES.get(error.status_code, "")
+        return error_response(error.status_code, sentence or str(error.detail), error.headers)
 
     @app.exception_handler(RequestValidationError)
     async def malformed(_: Request, error: RequestValidationError) -> Response:
@@ -144,21 +177,37 @@ def _add_errors(app: FastAPI) -> None:
         return error_response(504, TOO_SLOW)
 
 
-class _Server(uvicorn.Server):
-    """Says where it listens as soon as it does."""
+class Server(uvicorn.Server):
+    """Says where it listens as soon as it does; at its end open streams finish, or are told to ask its successor."""
 
-    def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, replies: Replies, announce: Callable[[], None]) -> None:
         super().__init__(config)
-        self._announce = announce
+        self._replies, self._announce = replies, announce
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listens, then says so."""
         await super().startup(sockets)
         if self.started:
             self._announce()
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Takes no new requests, and gives those under way their time."""
+        handing_over = asyncio.create_task(self._replies.close(FINISH_S))
+        await super().shutdown(sockets)
+        handing_over.cancel()
 
-def serve(source: Callable[[], Answers], settings: Settings, announce: Callable[[str], None]) -> None:
+
+def serve(
+    source: Callable[[], Answers],
+    settings: Settings,
+    announce: Callable[[str], None],
+    store: Store | None = None,
+    courier: Courier | None = None,
+) -> None:
     """Listens until a signal ends it; `announce` gets the server's address once it takes requests.
+
+    Args:
+        store, courier: see `create_app`.
 
     Raises:
         InputError: the address can't be listened on.
@@ -167,17 +216,19 @@ def serve(source: Callable[[], Answers], settings: Settings, announce: Callable[
     shown = f"[{settings.host}]" if ":" in settings.host else settings.host
     address = f"http://{shown}:{listener.getsockname()[1]}/"
     _log_as_json()
+    app = create_app(source, settings, store, courier)
     config = uvicorn.Config(
-        create_app(source, settings),
+        app,
         log_config=None,
         access_log=False,
         server_header=False,
         ws="none",
         timeout_graceful_shutdown=SHUTDOWN_S,
         h11_max_incomplete_event_size=BODY_LIMIT,
+        forwarded_allow_ips=settings.trusted_proxies,
     )
     with listener:
-        _Server(config, lambda: announce(address)).run([listener])
+        Server(config, app.state.replies, lambda: announce(address)).run([listener])
 
 
 def _log_as_json() -> None:

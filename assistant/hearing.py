@@ -1,0 +1,276 @@
+"""What a message is besides a question: social words, commands for a language, choices, words that point back.
+
+In: a text and the phrases of all languages. Out: an intent, the text without its pleasantries, a wanted language, the
+option chosen, whether it leans on history. Never: knows a phrase of its own, or takes away a word that asks something.
+
+Phrases are compared by what would be heard: case, accents, width, punctuation and repeated letters do not count, so
+that `HELLOOO!!`, `ありがと〜` and `谢谢啦` are heard. A whole message must be made of phrases and fillers.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Collection, Mapping, Sequence
+from functools import cache, cached_property
+
+import regex
+
+from assistant.language import language_name
+from assistant.records import Intent
+from assistant.spelling import fold_accents
+from assistant.wording import LANGUAGE, Wordings
+
+KINDS: dict[str, Intent] = {
+    "feedback": "feedback",
+    "small_talk": "small_talk",
+    "thanks": "thanks",
+    "greetings": "greeting",
+}  # the strongest first: "hi, are you a bot?" is small talk
+LONGEST = 80  # letters: what is longer says more than a pleasantry
+TYPO_LETTERS = 5  # a word this long may be one slip away from a phrase
+NOT_SPOKEN = regex.compile(r"[^\p{L}\p{M}\p{N}]+")
+RUNS = regex.compile(r"(.)\1+")
+DRAWN_OUT = regex.compile(r"(?<=[\p{Hiragana}\p{Katakana}])[ー～]+(?=\s|$)")
+CLAUSE = regex.compile(r"[,.!?;:，。！？；：、…~〜～\n،؛؟।|]+\s*|\s+[—–-]+\s+")
+DENSE = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Hangul}]")
+BLANK = "\ue000"  # stands for a language's name while patterns are compared
+LETTERS = regex.compile(r"[\p{L}\p{N}]")
+
+
+def spoken(text: str) -> str:
+    """A message reduced to what would be heard: letters and digits, one case and width, no accents, single spaces."""
+    folded = fold_accents(unicodedata.normalize("NFKC", text))
+    return RUNS.sub(r"\1", DRAWN_OUT.sub("", NOT_SPOKEN.sub(" ", folded).strip()))
+
+
+class Hearing:
+    """Hears phrases of all languages; built once, safe to share."""
+
+    def __init__(self, wordings: Wordings) -> None:
+        self.wordings = wordings
+
+    def heard(self, text: str, known: Mapping[str, Collection[str]] | None = None) -> dict[str, Intent]:
+        """Language -> intent, for each language in which the whole text is social.
+
+        Args:
+            known: language -> words of its articles: never taken for a misspelt phrase.
+        """
+        heard = spoken(text)
+        if not heard or len(heard) > LONGEST:
+            return {}
+        found = {language: kind for language in self._phrases if (kind := self._cover(heard, self._phrases[language]))}
+        if (
+            found
+            or " " in heard
+            or len(heard) < TYPO_LETTERS
+            or any(heard in words for words in (known or {}).values())
+        ):
+            return found
+        return {
+            language: KINDS[name]
+            for language, phrases in self._phrases.items()
+            for phrase, name in phrases.items()
+            if name in ("greetings", "thanks") and len(phrase) >= TYPO_LETTERS and _is_slip(heard, phrase)
+        }
+
+    def wants_person(self, text: str) -> list[str]:
+        """Languages in which the text asks for a person."""
+        said = spoken(text)
+        return [language for language, phrases in self._persons.items() if _holds(said, phrases)]
+
+    def peel(self, text: str, language: str) -> str:
+        """The text without a greeting or thanks before or after; as it is where nothing would be left."""
+        for _ in range(2):
+            parts = [(found.start(), found.end()) for found in CLAUSE.finditer(text)]
+            for start, end in (*parts[:1], *parts[-1:]):
+                head, tail = text[:start], text[end:]
+                if LETTERS.search(tail) and self._is_pleasant(head):
+                    text = tail
+                    break
+                if LETTERS.search(head) and LETTERS.search(tail) and self._is_pleasant(tail):
+                    text = text[:end].strip()
+                    break
+            else:
+                break
+        words = text.split(" ")
+        for count in range(min(4, len(words) - 2), 0, -1):
+            opening = " ".join(words[:count])
+            if not DENSE.search(opening) and self.heard(opening).get(language) in ("greeting", "thanks"):
+                return " ".join(words[count:])
+        return text
+
+    def instruction(self, text: str, readers: Sequence[str]) -> tuple[str, str]:
+        """(wanted language of replies, the text without the command), or ("", text).
+
+        Args:
+            readers: the languages in which the command may be written.
+        """
+        known = tuple(dict.fromkeys(self.wordings.nearest(reader).language for reader in readers))
+        folded = _plain(text)
+        if not any(name in folded for reader in known for name in self._names(reader)):
+            return "", text
+        cuts = [0, *(end for found in CLAUSE.finditer(text) for end in found.span()), len(text)]
+        clauses = list(zip(cuts[::2], cuts[1::2], strict=True))
+        for start, end in clauses:
+            if wanted := self._command(_plain(text[start:end]), known, whole=True):
+                rest = (text[:start] + text[end:]).strip(" ,，、:：;；.。\n")
+                return wanted[0], rest if LETTERS.search(rest) else ""
+        found = self._command(folded, known, whole=False)
+        return found or ("", text)
+
+    def choice(self, text: str, options: Sequence[str]) -> str:
+        """The option that a message chooses by its text, number or place; "" where it chooses none."""
+        said = spoken(text)
+        for option in options:
+            if said and said == spoken(option):
+                return option
+        digits = "".join(str(unicodedata.digit(sign)) for sign in text if unicodedata.category(sign) == "Nd")
+        if digits and not NOT_SPOKEN.sub("", regex.sub(r"\p{Nd}", "", text)):
+            return options[int(digits) - 1] if 0 < int(digits[:3]) <= len(options) else ""
+        for wording in self.wordings.by_language.values():
+            for option, names in zip(options, wording.hears.ordinals, strict=False):
+                if said in {spoken(name) for name in names}:
+                    return option
+        return ""
+
+    def leans(self, text: str, language: str) -> bool:
+        """Whether the text points back at what was said before: by a word, or because it goes on ("and …")."""
+        nearest, said = self.wordings.nearest(language).language, spoken(text)
+        joins = [spoken(word) for word in self.wordings.by_language[nearest].hears.joins]
+        goes_on = any(said.startswith(word if DENSE.search(word) else f"{word} ") for word in joins if word)
+        return goes_on or _holds(said, self._leans[nearest])
+
+    def is_bare(self, text: str, language: str) -> bool:
+        """Whether the text's own words say nothing of a subject: "any more?", 为什么？, ¿y eso?"""
+        said = spoken(text).replace(" ", "\ue000")
+        hears = self.wordings.nearest(language).hears
+        words = {
+            spoken(word).replace(" ", "\ue000") for word in (*hears.leans, *hears.asks, *hears.fillers, *hears.joins)
+        }
+        for word in sorted(words - {""}, key=len, reverse=True):
+            edge = "" if DENSE.search(word) else "(?:^|(?<=\ue000))"
+            said = regex.sub(edge + regex.escape(word) + edge.replace("^", "$").replace("?<=", "?="), "\ue000", said)
+        return not said.strip("\ue000")
+
+    def _is_pleasant(self, text: str) -> bool:
+        return bool({"greeting", "thanks"} & set(self.heard(text).values()))
+
+    def _cover(self, heard: str, phrases: Mapping[str, str]) -> Intent | None:
+        """The strongest kind of the phrases that make up all of `heard`; None where something else is in it."""
+        compact = heard.replace(" ", "")
+        ends, at = set(), 0
+        for word in heard.split(" "):
+            at += len(word)
+            ends.add(at)
+        longest = max(map(len, phrases))
+        best: dict[int, frozenset[str]] = {0: frozenset()}
+        for start in range(len(compact)):
+            if start not in best:
+                continue
+            for end in range(start + 1, min(len(compact), start + longest) + 1):
+                kind = phrases.get(compact[start:end])
+                if kind and (end in ends or DENSE.match(compact[end])):
+                    best[end] = best.get(end, frozenset()) | best[start] | {kind}
+        kinds = best.get(len(compact), frozenset())
+        return next((intent for name, intent in KINDS.items() if name in kinds), None)
+
+    def _command(self, text: str, readers: Sequence[str], whole: bool) -> tuple[str, str] | None:
+        """(wanted language, what is left) where the text is, opens or closes with a command for the language."""
+        for reader in readers:
+            for name, code in self._names(reader).items():
+                if name not in text:
+                    continue
+                bare, said, fillers = self._patterns[reader]
+                template = _without(text.replace(name, BLANK, 1), fillers)
+                if whole and template in bare:
+                    return code, ""
+                rest = None if whole else _beside(template, said)
+                if rest is not None:
+                    return code, rest
+        return None
+
+    @cached_property
+    def _phrases(self) -> dict[str, dict[str, str]]:
+        table: dict[str, dict[str, str]] = {}
+        for language, wording in self.wordings.by_language.items():
+            own = table[language] = {}
+            for name in (*KINDS, "fillers"):
+                for phrase in getattr(wording.hears, name):
+                    if key := spoken(phrase).replace(" ", ""):
+                        own.setdefault(key, name)
+        return table
+
+    @cached_property
+    def _persons(self) -> dict[str, list[str]]:
+        return {code: [spoken(p) for p in wording.hears.person] for code, wording in self.wordings.by_language.items()}
+
+    @cached_property
+    def _leans(self) -> dict[str, list[str]]:
+        return {code: [spoken(p) for p in wording.hears.leans] for code, wording in self.wordings.by_language.items()}
+
+    @cache  # noqa: B019 - one Hearing lives as long as the process
+    def _names(self, reader: str) -> dict[str, str]:
+        """What languages are called -> code, the longest names first: by the reader, by themselves, and otherwise."""
+        names = {_plain(name): code for name, code in self.wordings.by_language[reader].hears.called.items()}
+        for code in (reader, *self.wordings.languages):
+            for name in (language_name(code, reader), language_name(code, code)):
+                names.setdefault(_plain(name), code)
+                names.setdefault(_plain(fold_accents(name)), code)
+        return dict(sorted(names.items(), key=lambda item: -len(item[0])))
+
+    @cached_property
+    def _patterns(self) -> dict[str, tuple[frozenset[str], list[str], list[str]]]:
+        """Reader -> patterns that make a whole clause, commands that may stand beside a question, fillers."""
+        table = {}
+        for reader, wording in self.wordings.by_language.items():
+            hears = wording.hears
+            said = [_plain(pattern.replace(LANGUAGE, BLANK)) for pattern in hears.answer_in]
+            bare = {_plain(pattern.replace(LANGUAGE, BLANK)) for pattern in hears.in_language}
+            table[reader] = (frozenset({*bare, *said}), said, [_plain(word) for word in hears.fillers])
+        return table
+
+
+def _without(text: str, fillers: Sequence[str]) -> str:
+    """The text without fillers at either end."""
+    changed = True
+    while changed:
+        changed = False
+        for word in fillers:
+            gap = "" if DENSE.search(word) else " "
+            if text.startswith(word + gap):
+                text, changed = text[len(word) :].strip(), True
+            if text.endswith(gap + word):
+                text, changed = text[: -len(word)].strip(), True
+    return text
+
+
+def _beside(text: str, patterns: Sequence[str]) -> str | None:
+    """What is left of a text that opens or closes with one of the patterns."""
+    for pattern in patterns:
+        if text.startswith(pattern) and (text[len(pattern) : len(pattern) + 1] == " " or DENSE.search(text)):
+            return text[len(pattern) :].strip()
+        if text.endswith(pattern) and (text[: -len(pattern)].endswith(" ") or DENSE.search(text)):
+            return text[: -len(pattern)].strip()
+    return None
+
+
+def _plain(text: str) -> str:
+    """One case and width; signs become spaces."""
+    kept = regex.sub(r"[^\p{L}\p{M}\p{N}\ue000]+", " ", unicodedata.normalize("NFKC", text).casefold())
+    return kept.strip()
+
+
+def _holds(said: str, phrases: Collection[str]) -> bool:
+    """Whether one of the phrases stands in what is said: as whole words where words are set apart."""
+    padded = f" {said} "
+    return any((phrase in said) if DENSE.search(phrase) else (f" {phrase} " in padded) for phrase in phrases)
+
+
+def _is_slip(word: str, phrase: str) -> bool:
+    """Whether one letter is missing, added, changed or swapped; the first letter is right."""
+    if word[0] != phrase[0] or abs(len(word) - len(phrase)) > 1 or word == phrase:
+        return False
+    at = next((n for n, (a, b) in enumerate(zip(word, phrase, strict=False)) if a != b), min(len(word), len(phrase)))
+    rest, other = word[at:], phrase[at:]
+    swapped = rest[:2] == other[:2][::-1] and rest[2:] == other[2:]
+    return rest[1:] == other or rest == other[1:] or rest[1:] == other[1:] or swapped

@@ -1,0 +1,1 @@
+"""Alembic's folder: how a store of an earlier version becomes one of this version."""
