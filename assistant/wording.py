@@ -47,11 +47,6 @@ class Interface(BaseModel):
     error_generic: Text
     too_long: Text
     language_label: str
-    suggestions_heading: Text
-    talk_to_person: Text
-    helpful: Text
-    not_helpful: Text
-    feedback_kept: Text
 
 
 Phrases = Annotated[list[Text], Field(min_length=1)]
@@ -73,7 +68,7 @@ class WidgetLabels(BaseModel):
     rated: Text
     not_rated: Text
     start_over: Text
-    person: Text
+    talk_to_person: Text
     stop: Text
     stopped: Text
     waiting: Text

@@ -224,7 +224,7 @@ def test_options_are_asked_on_click(visit: Callable[..., Page], fake: FakeAssist
 @pytest.mark.parametrize("language", ["zh-Hans", "ja", "es", "en"])
 def test_a_person_can_be_asked_for(visit: Callable[..., Page], fake: FakeAssistant, language: str) -> None:
     """The way to a person is always there, and offered where the articles do not answer."""
-    words = label("person", language)
+    words = label("talk_to_person", language)
     fake.scripted[words] = answer(language, "handover", "[Mail](https://help.example.com/contact)")
     page = visit(language)
     ask(page, "unknown").locator(".option", has_text=words).click()

@@ -77,7 +77,7 @@ export class FaqAssistant extends HTMLElement {
     this.panel = new Panel(this.getAttribute("mode") === "inline", {
       send: (text) => this.ask(text),
       stop: () => conversation.stop(),
-      person: () => this.choose(this.label("person")),
+      person: () => this.choose(this.label("talk_to_person")),
       again: () => this.#startOver(),
       opened: (isOpen) => (conversation.memory.isOpen = isOpen),
       typed: (text) => (conversation.memory.draft = text),

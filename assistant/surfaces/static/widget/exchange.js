@@ -103,7 +103,7 @@ export class Exchange {
     };
     this.said = make("span.said", { role: "status" });
     this.tools.replaceChildren(tool("copy", "copy_answer", () => this.#copy()), thumb("up", "helpful"), thumb("down", "unhelpful"), this.said);
-    const offered = outcome === "abstained" ? [...suggestions, this.label("person")] : suggestions;
+    const offered = outcome === "abstained" ? [...suggestions, this.label("talk_to_person")] : suggestions;
     const items = offered.map((text) => option(text, (chosen) => this.host.choose(chosen)));
     this.options.replaceChildren(...items);
     this.options.hidden = !items.length;

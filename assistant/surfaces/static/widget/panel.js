@@ -46,7 +46,7 @@ export class Panel {
     for (const part of [this.frame, this.launcher]) Object.assign(part, { lang: language, dir: direction });
     this.heading.textContent = label("page_title");
     this.intro.textContent = label("page_intro");
-    this.person.textContent = label("person");
+    this.person.textContent = label("talk_to_person");
     this.again.textContent = label("start_over");
     this.caption.textContent = label("open");
     this.corner.setAttribute("aria-label", label("page_title"));
