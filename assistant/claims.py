@@ -24,6 +24,7 @@ from assistant.contrasts import (
     COMPARED,
     contrast,
     denied_elsewhere,
+    effective_sides,
     kept_order,
     named_clauses,
     nearness,
@@ -41,6 +42,7 @@ from assistant.records import Passage
 from assistant.senses import AXES, read_senses
 
 STRICT = ("only", "all", "always", "must", "sure", "free", "at_least", "at_most", "right", "wrong")
+DENIABLE = ("ease", "consent", "speed", "price", "quality")  # axes of which "not the one" says "the other"
 KEPT = 512  # passages whose readings are remembered
 BROKEN = regex.compile(r"[\p{Cc}\p{Cs}\p{Co}\p{Cn}\uFFFD]")
 LETTERS = regex.compile(r"\p{L}")
@@ -197,6 +199,11 @@ def _sides(claim: Reading, evidence: Evidence) -> str:
     ranked = all(
         any(ranking(one, which)) for one, which in ((claim, range(len(claim.sentence_starts))), (own, touched))
     )
+    everywhere_said = range(len(claim.sentence_starts))
+    for axis in DENIABLE:
+        said, held = effective_sides(claim, axis, everywhere_said), effective_sides(own, axis, touched)
+        if said and held and not said & held:
+            return f"it turns '{axis}' round"
     for axis in AXES:
         if axis in COMPARED and ranked:
             continue  # `_ranks` compares them

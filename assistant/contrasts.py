@@ -62,6 +62,18 @@ def contrast(reading: Reading, sentences: Sequence[int]) -> tuple[list[int], lis
     return ([n for n in places if n not in reading.denied], denied) if denied else ([], [])
 
 
+def effective_sides(reading: Reading, axis: str, sentences: Collection[int]) -> frozenset[str]:
+    """The sides of an axis that the sentences take, a denied one being its opposite: "not easy" is "hard"."""
+    narrow = {token for denial in reading.denials if not denial.wide for token in denial.tokens}
+    taken = set()
+    for side, other in (("+", "-"), ("-", "+")):
+        for at in reading.mentions.get(f"{axis} {side}", ()):
+            tokens = [n for n, (start, end) in enumerate(reading.spans) if start <= at < end]
+            if tokens and reading.sentence[tokens[0]] in sentences:
+                taken.add(other if tokens[0] in narrow else side)
+    return frozenset(taken)
+
+
 def _is_within(reading: Reading, at: int, places: Sequence[int]) -> bool:
     return reading.spans[places[0]][0] <= at < reading.spans[places[-1]][1]
 

@@ -18,7 +18,7 @@ from assistant.figures import Figure, find_figures, named_currencies
 from assistant.language import ADDRESS, LATIN_RUN, script_of, split_sentences
 from assistant.models import Embedding
 from assistant.numerals import as_digits, implied_values
-from assistant.senses import Language, Mention, find_mentions, fold
+from assistant.senses import Language, Mention, as_pattern, find_mentions, fold
 from assistant.spelling import fold_accents, fold_han
 
 CLAUSE_END = regex.compile(r"[,;:.!?…()\[\]{}«»“”\"،؛؟۔。।！？；：，、（）「」『』—–](?!\d)|\n")
@@ -128,7 +128,7 @@ def read(
         implied=frozenset(map(Decimal, implied_values(text, language))),
         measures=_measures(digits, language),
         currencies=named_currencies(text),
-        names=frozenset(map(stem, words := _names(text, language, code, names))),
+        names=frozenset(map(stem, words := _names(text, language, code, names))) | _foreign_names(folded, language),
         words=frozenset(word.lower() for word in words),
         clauses=tuple(_clauses(folded, found, spans, sentence)),
     )
@@ -219,6 +219,12 @@ def _names(text: str, language: Language, code: str, known: Collection[str]) -> 
             names.add(word)
         begins = False
     return frozenset(names)
+
+
+def _foreign_names(folded: str, language: Language) -> frozenset[str]:
+    """Names in another script, in Latin letters as other languages keep them."""
+    terms = ((as_pattern(fold(term)), name) for term, name in language.names.items())
+    return frozenset(stem(name) for pattern, name in terms if regex.search(pattern, folded))
 
 
 def stem(word: str) -> str:

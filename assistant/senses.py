@@ -44,6 +44,7 @@ class Language(BaseModel):
         numerals: numbers that are spelled out; implied: words that say a number (`twice`).
         numeral_links: words inside one number; counters: what follows a spelled number in scripts without spaces.
         capitalises_nouns: whether a capital tells no name.
+        names: how names are written in this script -> in Latin letters, where other languages may keep these.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -64,6 +65,7 @@ class Language(BaseModel):
     numeral_links: list[str]
     counters: list[str]
     capitalises_nouns: bool = False
+    names: dict[str, str] = Field(default_factory=dict)
 
     @cached_property
     def terms(self) -> dict[str, tuple[str, ...]]:
