@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 import numpy as np
+import regex
 from numpy.typing import NDArray
 
 from assistant.language import LATIN_RUN
@@ -17,11 +18,14 @@ from assistant.readings import Reading
 
 COMPARED = ("amount", "price", "quality", "speed")
 NEAR = 40  # characters between a word that compares and its mark
-# All set on the tuning half of evals/planted: a share of a claim's weight that makes it about a sentence; a cosine from
-# which on two tokens are the same thing; how fast a denial fades, token by token; cosines that are as good as the best;
-# the share of what a denial reaches that must be found in the other text.
+# All set on the tuning sentences of evals/planted: a share of a claim's weight that makes it about a sentence; a cosine
+# from which on two tokens are the same thing; how fast a denial fades, token by token; cosines that are as good as the
+# best; the share of what a denial reaches that must be found in the other text.
 TOUCHED, SURE, FADING, CLOSE, KNOWN = 0.25, 0.7, 0.75, 0.1, 0.4
-HEAVY, PLACED = 6.0, 0.75
+# Weight of a word that must be found, and the mean cosine from which on its pieces are; by how much a token is decided.
+STRANGE_WEIGHT, STRANGE_NEAR, DECIDED = 11.0, 0.5, 0.1
+WORD = regex.compile(r"(?:(?![\p{Han}\p{Kana}\p{Hira}])[\p{L}\p{M}]){4,}|\p{Kana}[\p{Kana}ー]{2,}|\p{Han}{2,}")
+CONTINUOUS, HAN = regex.compile(r"[\p{Han}\p{Kana}]"), regex.compile(r"\p{Han}")
 Array = NDArray[np.float32]
 
 
@@ -64,14 +68,19 @@ def contrast(reading: Reading, sentences: Sequence[int]) -> tuple[list[int], lis
 
 def effective_sides(reading: Reading, axis: str, sentences: Collection[int]) -> frozenset[str]:
     """The sides of an axis that the sentences take, a denied one being its opposite: "not easy" is "hard"."""
-    narrow = {token for denial in reading.denials if not denial.wide for token in denial.tokens}
     taken = set()
     for side, other in (("+", "-"), ("-", "+")):
         for at in reading.mentions.get(f"{axis} {side}", ()):
             tokens = [n for n, (start, end) in enumerate(reading.spans) if start <= at < end]
             if tokens and reading.sentence[tokens[0]] in sentences:
-                taken.add(other if tokens[0] in narrow else side)
+                taken.add(other if tokens[0] in reading.denied else side)
     return frozenset(taken)
+
+
+def is_stated(reading: Reading, name: str) -> bool:
+    """Whether a term of that name stands somewhere outside the reach of a denial."""
+    ends = [end for _, end in reading.spans]
+    return any(int(np.searchsorted(ends, at, "right")) not in reading.denied for at in reading.mentions.get(name, ()))
 
 
 def _is_within(reading: Reading, at: int, places: Sequence[int]) -> bool:
@@ -83,6 +92,54 @@ def nearness(claim: Reading, cosines: Array, tokens: Sequence[int], others: Sequ
     weights = claim.weights[list(tokens)]
     best = cosines[np.ix_(list(tokens), list(others))].max(axis=1)
     return float((weights * best).sum() / max(float(weights.sum()), 1e-6))
+
+
+def votes(
+    claim: Reading, cosines: Array, tokens: Sequence[int], one: Sequence[int], other: Sequence[int]
+) -> tuple[float, float]:
+    """The weight of the claim's tokens that are decidedly nearer to one part of the evidence, and to the other."""
+    rows = cosines[list(tokens)]
+    lead = rows[:, list(one)].max(axis=1) - rows[:, list(other)].max(axis=1)
+    weights = claim.weights[list(tokens)]
+    return float(weights[lead > DECIDED].sum()), float(weights[lead < -DECIDED].sum())
+
+
+def strange_words(claim: Reading, evidence: Sequence[Reading], context: str) -> list[str]:
+    """The claim's weighty words that the evidence neither holds, in any form, nor comes near to.
+
+    A word is a Latin, Cyrillic … word, a run of katakana, or neighbouring Han pieces; small words of the language's
+    file are none.
+
+    Args:
+        context: more that belongs to the evidence, case-folded.
+    """
+    told = "\n".join([context, *(reading.folded for reading in evidence)])
+    best = similarities(claim, evidence[0]).max(axis=1)
+    for other in evidence[1:]:
+        best = np.maximum(best, (claim.tokens @ other.tokens.T).max(axis=1))
+    found = []
+    for run in WORD.finditer(claim.folded):
+        word = run.group()
+        if (word if CONTINUOUS.match(word) else word[: max(4, len(word) * 7 // 10)]) in told:
+            continue
+        inside = [n for n, (start, end) in enumerate(claim.spans) if run.start() < end and start < run.end() > start]
+        for group in _unheld(claim, inside, told) if HAN.match(word) else [inside]:
+            weight = float(claim.weights[group].sum()) if group else 0.0
+            if weight >= STRANGE_WEIGHT and float(best[group].mean()) < STRANGE_NEAR:
+                found.append(word)
+    return found
+
+
+def _unheld(claim: Reading, tokens: Sequence[int], told: str) -> list[list[int]]:
+    """Neighbouring pieces of a Han run that the evidence does not hold."""
+    groups: list[list[int]] = [[]]
+    for n in tokens:
+        start, end = claim.spans[n]
+        if end - start < 2 or claim.folded[start:end] in told or n in claim.small:
+            groups.append([])
+        else:
+            groups[-1].append(n)
+    return [group for group in groups if group]
 
 
 def named_clauses(reading: Reading) -> list[tuple[list[int], frozenset[str]]]:

@@ -51,6 +51,7 @@ class Reading:
         measures: (value, unit of time) pairs; currencies: named, with or without a figure.
         names: folded words that keep their form in every language; words: the same as they are written.
         clauses: tokens between marks that part more than a list.
+        small: tokens of terms in the language's file.
     """
 
     language: str
@@ -70,6 +71,7 @@ class Reading:
     names: frozenset[str]
     words: frozenset[str]
     clauses: tuple[tuple[int, ...], ...]
+    small: frozenset[int]
 
     @property
     def denied(self) -> frozenset[int]:
@@ -131,6 +133,9 @@ def read(
         names=frozenset(map(stem, words := _names(text, language, code, names))) | _foreign_names(folded, language),
         words=frozenset(word.lower() for word in words),
         clauses=tuple(_clauses(folded, found, spans, sentence)),
+        small=frozenset(
+            n for n, (start, end) in enumerate(spans) if any(one.start < end and start < one.end for one in found)
+        ),
     )
 
 

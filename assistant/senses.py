@@ -22,7 +22,10 @@ from assistant.language import normalise_code
 FOLDER = Path(__file__).parent / "senses"
 SPACED = regex.compile(r"[\p{Latin}\p{Cyrillic}\p{Arabic}\p{Devanagari}\p{M}\p{N}*' -]+")
 LETTER = r"[\p{L}\p{M}\p{N}]"
-SENSES = ("only", "all", "always", "must", "sure", "partly", "depends", "at_most", "at_least", "free", "right", "wrong")
+SENSES = (
+    "only", "all", "always", "never", "must", "sure", "partly", "depends", "at_most", "at_least", "free", "right",
+    "wrong",
+)  # fmt: skip
 AXES = (
     "answer", "amount", "price", "quality", "speed", "order", "time", "likeness", "edge", "ease", "consent", "inside",
 )  # fmt: skip

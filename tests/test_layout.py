@@ -15,7 +15,7 @@ CHECKOUT = Path(__file__).parent.parent
 TIERS = [
     "records errors settings spelling language figures mask",
     "wording senses numerals cut hearing parts adapter checkpoint graph weights models lexical",
-    "readings contrasts chat_model",
+    "readings contrasts objections chat_model",
     "parse_extracted parse_markdown passages ingest",
     "tables migrations engine store handover",
     "vectors siblings topics calibration database summarise index build_index",
