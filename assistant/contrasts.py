@@ -22,6 +22,7 @@ NEAR = 40  # characters between a word that compares and its mark
 # from which on two tokens are the same thing; how fast a denial fades, token by token; cosines that are as good as the
 # best; the share of what a denial reaches that must be found in the other text.
 TOUCHED, SURE, FADING, CLOSE, KNOWN = 0.25, 0.7, 0.75, 0.1, 0.4
+SAME = 0.75  # what a word is worth at least that stands in both, whatever surrounds it
 # Weight of a word that must be found, and the mean cosine from which on its pieces are; by how much a token is decided.
 STRANGE_WEIGHT, STRANGE_NEAR, DECIDED = 11.0, 0.5, 0.1
 WORD = regex.compile(r"(?:(?![\p{Han}\p{Kana}\p{Hira}])[\p{L}\p{M}]){4,}|\p{Kana}[\p{Kana}ー]{2,}|\p{Han}{2,}")
@@ -204,7 +205,8 @@ def denied_elsewhere(
         if not places:
             continue
         weights = text.weights[places] * FADING ** np.arange(len(places))
-        near = cosines[places]
+        same = np.array([[text.pieces[n] == piece for piece in other.pieces] for n in places], bool)
+        near = np.where(same & (weights[:, None] > 0), np.maximum(cosines[places], SAME), cosines[places])
         sure = near.max(axis=1)
         excused = doubted_widely if denial.wide else doubted
         free = ~((near >= np.maximum(SURE, sure - CLOSE)[:, None]) & excused).any(axis=1)

@@ -40,14 +40,15 @@ from assistant.records import Passage
 from assistant.senses import AXES
 
 STRICT = ("only", "all", "always", "never", "must", "sure", "free", "at_least", "at_most", "right", "wrong")
-DENIABLE = ("ease", "consent", "speed", "price")  # axes of which "not the one" says "the other"
+# Axes of which "not the one" says "the other"; amounts and quality have degrees: "not more" is no "less".
+DENIABLE = tuple(axis for axis in AXES if axis not in ("answer", "amount", "quality"))
 DECISIVE = 4.0  # weight of the tokens that must speak for two sides exchanged
 Sides = tuple[Sequence[int], Sequence[int]]
 # Set on the tuning sentences: least mean cosine of a supported claim; shares of a denial that must be found
 # to count, in the claim and of all it says; by how much a crossed comparison must be nearer; support from which on a
 # claim asserts what the passage calls wrong; a clause's least tokens; how much nearer with two names exchanged, and how
 # near at least.
-SUPPORTED, DENIED, DROPPED, CROSSED, ASSERTED = 0.68, 0.5, 0.2, 0.02, 0.81
+SUPPORTED, DENIED, DROPPED, CROSSED, ASSERTED = 0.68, 0.5, 0.1, 0.02, 0.81
 LEAST_CLAUSE, EXCHANGED, ALIKE = 3, 0.05, 0.8
 
 

@@ -73,9 +73,8 @@ class Assistant:
         understood = await asyncio.to_thread(self._understand, text, page_language, history)
         language, wording = understood.language, self.wordings.nearest(understood.language)
         timings["understand"] = _milliseconds(started)
-        questions: list[Question] = []
         found: list[Found] = []
-        drafts: list[Draft] = []
+        told: list[tuple[Question, Draft]] = []
         if understood.questions:
             yield Progress("retrieve")
             at = time.perf_counter()
@@ -83,28 +82,22 @@ class Assistant:
             timings["retrieve"] = _milliseconds(at)
             yield Progress("compose")
             at = time.perf_counter()
-            drafts = [
-                compose(question, one, self.retriever, self.wordings)  # well under a millisecond
-                for question, one in zip(questions, found, strict=True)
-            ]
-            drafts = [_verified(one, wording.abstained) for one in drafts]
-            draft = join_drafts(drafts, wording)
+            told = self._compose(questions, found, wording)  # well under a millisecond
+            draft = join_drafts([own for _, own in told], wording)
             timings["compose"] = _milliseconds(at)
         else:
             draft = self._social(understood, wording)
-        options = await asyncio.to_thread(self._options, draft, found, language)
-        if options:
+        if options := await asyncio.to_thread(self._options, draft, found, language):
             draft = Draft("clarify", list_options(wording.choose, options), (), draft.confidence)
         handover = self._handover(draft, understood, history, text)
         spoken: list[Spoken] = []
-        told = list(zip(questions, drafts, strict=True))
         async with aclosing(self._say(draft, told, language)) as pieces:
             async for piece in pieces:
                 if isinstance(piece, Draft):
                     draft = piece
-                    continue
-                spoken.append(piece)
-                yield piece
+                else:
+                    spoken.append(piece)
+                    yield piece
         if handover and draft.outcome != "handover" and self.desk.address:
             spoken.append(Spoken("\n\n" + wording.offer.format(address=self.desk.address), ()))
             yield spoken[-1]
@@ -200,6 +193,13 @@ class Assistant:
             questions = [replace(questions[0], text=text)]
             found = [self.retriever.find(questions[0])]
         return questions, found
+
+    def _compose(
+        self, questions: Sequence[Question], found: Sequence[Found], wording: Wording
+    ) -> list[tuple[Question, Draft]]:
+        """Each question with what is to be said to it, verified."""
+        drafts = [compose(one, hits, self.retriever, self.wordings) for one, hits in zip(questions, found, strict=True)]
+        return [(one, _verified(own, wording.abstained)) for one, own in zip(questions, drafts, strict=True)]
 
     def _options(self, draft: Draft, found: Sequence[Found], language: str) -> tuple[str, ...]:
         """What to choose from where one terse question is neither answered nor beside the subject."""

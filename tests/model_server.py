@@ -67,9 +67,13 @@ class ModelServer:
         length = next(int(line.split(b":")[1]) for line in head.lower().split(b"\r\n") if b"content-length" in line)
         self.requests.append(json.loads(await reader.readexactly(length)))
         reply = self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
-        with suppress(ConnectionError):
-            await self._send(reply, reader, writer)
-        writer.close()
+        try:
+            with suppress(ConnectionError):
+                await self._send(reply, reader, writer)
+        finally:
+            writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
 
     async def _send(self, reply: Reply, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         more = "".join(f"{name}: {value}\r\n" for name, value in reply.headers.items())
@@ -116,8 +120,10 @@ def model_server(*replies: Reply) -> Iterator[ModelServer]:
         ready.set()
         await stop.wait()
         server.close()
-        for task in asyncio.all_tasks() - {asyncio.current_task()}:
+        rest = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in rest:
             task.cancel()
+        await asyncio.gather(*rest, return_exceptions=True)
 
     thread = threading.Thread(target=lambda: loop.run_until_complete(serve()), daemon=True)
     thread.start()
