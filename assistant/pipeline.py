@@ -54,11 +54,7 @@ class Assistant:
     phraser: Phraser | None = None
 
     async def ask(
-        self,
-        message: str,
-        conversation_id: str = "",
-        page_language: str = "",
-        history: Sequence[Turn] = (),
+        self, message: str, conversation_id: str = "", page_language: str = "", history: Sequence[Turn] = ()
     ) -> AsyncIterator[Event]:
         """The events of one reply.
 
