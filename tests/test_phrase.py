@@ -178,6 +178,22 @@ def test_the_model_sees_data_in_the_askers_language(
     assert "额度" not in system["content"]
 
 
+@pytest.mark.parametrize(
+    ("asked", "calls"),
+    [("Combien valent les crédits AWS Trainium au maximum ?", 0), ("Quanto valem no máximo os créditos Trainium?", 0),
+     ("免費額度最多多少錢？", 1)],
+    ids=["fr", "pt", "zh-Hant"],
+)  # fmt: skip
+def test_only_passages_that_the_asker_reads_are_phrased(
+    real_assistant: Assistant, start_server: Callable[..., str], asked: str, calls: int
+) -> None:
+    """Where the articles are in another language the model is not asked; the two Chinese spellings are one language."""
+    with model_server(Reply(("NONE",))) as server:
+        _, answer = stream(start_server(with_model(real_assistant, server), request_timeout_s=60), asked)
+        assert len(server.requests) == calls
+    assert answer["citations"]
+
+
 def test_an_instruction_inside_a_passage_is_not_obeyed(tmp_path: Path, start_server: Callable[..., str]) -> None:
     """A passage that tells the model what to say changes nothing but the passage itself."""
     (tmp_path / "en").mkdir()
