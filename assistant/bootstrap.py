@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # these import Chroma and LangChain, which take as long as th
     from assistant.build_index import Summary
     from assistant.handover import Courier
     from assistant.index import Index
+    from assistant.phrase import Phraser
     from assistant.pipeline import Assistant
     from assistant.store import Store
 
@@ -142,7 +143,21 @@ def build(settings: Settings, report: Report = silent, parts: Parts | None = Non
         Desk(settings),
         settings.message_limit,
         normalise_code(settings.default_language),
+        _phraser(settings, parts),
     )
+
+
+def _phraser(settings: Settings, parts: Parts) -> Phraser | None:
+    """What phrases answers, if the settings name a chat model."""
+    from assistant.chat_model import load_chat_model
+    from assistant.claims import Judge
+    from assistant.phrase import MARGIN_S, Phraser
+
+    model = load_chat_model(settings)
+    if model is None:
+        return None
+    timeout = min(settings.chat_timeout_s, max(settings.request_timeout_s - MARGIN_S, 0.1))
+    return Phraser(model, Judge(parts.index, parts.embedder, parts.detector), timeout)
 
 
 def ingest(

@@ -31,7 +31,7 @@ def compose(question: Question, found: Found, retriever: Retriever, wordings: Wo
         return Draft("abstained", wording.abstained, (), confidence)
     chosen = [hit.passage for hit in found.hits[: PASSAGES if outcome == "answered" else 1]]
     opening = [wording.related] if outcome == "related" else []
-    foreign = [passage.language for passage in chosen if not _reads(question.language, passage.language)]
+    foreign = [passage.language for passage in chosen if not reads(question.language, passage.language)]
     if foreign:
         opening.append(wording.quoted_from.format(language=language_name(foreign[0], question.language)))
     sentences: dict[str, Sentence] = {}
@@ -41,7 +41,7 @@ def compose(question: Question, found: Found, retriever: Retriever, wordings: Wo
     return Draft(outcome, "\n\n".join(opening), tuple(sentences.values()), confidence)
 
 
-def _reads(asker: str, language: str) -> bool:
+def reads(asker: str, language: str) -> bool:
     """Whether the text can be given in the asker's language: the two Chinese spellings convert into each other."""
     return asker == language or {asker, language} == {"zh-Hans", "zh-Hant"}
 

@@ -39,8 +39,21 @@ CURRENCIES: dict[str, str] = {
     "دولارات": "USD", "دولار": "USD", "डॉलर": "USD", "$": "USD", "€": "EUR", "euros": "EUR", "euro": "EUR",
     "eur": "EUR", "欧元": "EUR", "歐元": "EUR", "ユーロ": "EUR", "유로": "EUR", "евро": "EUR", "يورو": "EUR",
     "यूरो": "EUR", "円": "JPY", "日元": "JPY", "jpy": "JPY", "£": "GBP", "gbp": "GBP", "人民币": "CNY",
-    "人民幣": "CNY", "cny": "CNY", "₩": "KRW", "원": "KRW", "₹": "INR", "रुपये": "INR",
+    "人民幣": "CNY", "cny": "CNY", "元": "CNY",
+    "yuan": "CNY", "yuanes": "CNY", "₩": "KRW", "원": "KRW", "₹": "INR", "रुपये": "INR",
+    "krw": "KRW", "韩元": "KRW", "韓元": "KRW", "ウォン": "KRW", "won": "KRW", "inr": "INR", "卢比": "INR",
+    "ルピー": "INR",
+    "rupees": "INR", "rupias": "INR", "¥": "JPY", "yen": "JPY", "yenes": "JPY", "ienes": "JPY", "엔": "JPY",
+    "иен": "JPY", "ين": "JPY", "येन": "JPY", "pounds": "GBP", "pound": "GBP", "libras": "GBP", "libra": "GBP",
+    "英镑": "GBP", "英鎊": "GBP", "ポンド": "GBP", "파운드": "GBP", "фунтов": "GBP", "sterline": "GBP", "pfund": "GBP",
+    "livres": "GBP", "جنيه": "GBP", "पाउंड": "GBP", "人民元": "CNY", "위안": "CNY", "юаней": "CNY", "日圓": "JPY",
+    "рублей": "RUB", "рубля": "RUB", "rubles": "RUB", "卢布": "RUB", "ルーブル": "RUB", "pesos": "MXN", "比索": "MXN",
+    "ペソ": "MXN", "reais": "BRL", "reales": "BRL", "francs": "CHF", "francos": "CHF", "瑞士法郎": "CHF", "chf": "CHF",
+    "フラン": "CHF", "港币": "HKD", "港元": "HKD", "hk$": "HKD", "新台币": "TWD", "新臺幣": "TWD", "台币": "TWD",
+    "加元": "CAD", "ca$": "CAD", "澳元": "AUD", "a$": "AUD", "canadian dollars": "CAD", "australian dollars": "AUD",
+    "dólares canadienses": "CAD", "カナダドル": "CAD", "豪ドル": "AUD", "香港ドル": "HKD", "rupiah": "IDR",
 }  # fmt: skip
+AMBIGUOUS = {"元", "원", "won", "$", "real", "pound", "بن", "円", "엔", "ين"}  # without a figure, parts of other words
 PERCENT = (
     "%", "per cent", "percent", "por ciento", "por cento", "pour cent", "per cento", "prozent", "persen",
     "パーセント", "퍼센트", "процентов", "процента", "بالمائة", "प्रतिशत",
@@ -65,6 +78,7 @@ FIGURE = regex.compile(
     rf"(?:\s?(?P<scale>(?i:{_any(SCALES)}))|(?P<letter>[kKMB]){END})?"
     rf"(?:\s?(?P<percent>(?i:{_any(PERCENT)}))|(?(before)(?!)|\s?(?:de\s|di\s)?(?P<after>(?i:{_any(CURRENCIES)})(?![0-9]))))?"
 )
+CURRENCY = regex.compile(rf"(?i:{_any(word for word in CURRENCIES if word not in AMBIGUOUS)})")
 SEPARATOR = regex.compile(r"[.,'’٫٬\s]")
 ARABIC_POINT = "٫"
 EXACT = Context(prec=120)
@@ -92,6 +106,12 @@ def unsupported_figures(claim: str, evidence: str) -> frozenset[Figure]:
     return frozenset(
         figure for figure in find_figures(claim) if figure not in held and (figure.unit or figure.value not in values)
     )
+
+
+def named_currencies(text: str) -> frozenset[str]:
+    """Codes of the currencies that a text names, with or without a figure."""
+    plain = "".join(map(_western, unicodedata.normalize("NFC", text)))
+    return frozenset(CURRENCIES[name.group().lower()] for name in CURRENCY.finditer(plain))
 
 
 def _joined(matches: Iterable[regex.Match[str]]) -> Iterator[Figure]:

@@ -9,41 +9,35 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
-import regex
-
-from assistant.compose import compose, escape_markup, join_drafts, list_options
+from assistant.compose import compose, join_drafts, list_options
 from assistant.desk import Desk
-from assistant.figures import unsupported_figures
 from assistant.follow import search
 from assistant.hearing import Hearing
-from assistant.language import Detector, display_width, normalise_code
+from assistant.language import Detector, normalise_code
+from assistant.phrase import Phraser
 from assistant.records import (
     Answer,
-    Citation,
     Draft,
     Event,
     Handover,
-    Passage,
     Progress,
     Question,
-    Sentence,
     Spoken,
     Trace,
     Turn,
     Understood,
 )
 from assistant.retrieve import Found, Retriever
-from assistant.spelling import convert_chinese
+from assistant.speak import Speaker
 from assistant.suggest import Suggestions
 from assistant.understand import check_message, understand
 from assistant.verify import objection
 from assistant.wording import Wording, Wordings
-
-NUMBERED = regex.compile(r"^(\p{N}+)(?=[.)]\s)")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,13 +51,10 @@ class Assistant:
     desk: Desk
     message_limit: int
     default_language: str
+    phraser: Phraser | None = None
 
     async def ask(
-        self,
-        message: str,
-        conversation_id: str = "",
-        page_language: str = "",
-        history: Sequence[Turn] = (),
+        self, message: str, conversation_id: str = "", page_language: str = "", history: Sequence[Turn] = ()
     ) -> AsyncIterator[Event]:
         """The events of one reply.
 
@@ -79,6 +70,7 @@ class Assistant:
         language, wording = understood.language, self.wordings.nearest(understood.language)
         timings["understand"] = _milliseconds(started)
         found: list[Found] = []
+        told: list[tuple[Question, Draft]] = []
         if understood.questions:
             yield Progress("retrieve")
             at = time.perf_counter()
@@ -86,23 +78,25 @@ class Assistant:
             timings["retrieve"] = _milliseconds(at)
             yield Progress("compose")
             at = time.perf_counter()
-            drafts = [
-                compose(question, one, self.retriever, self.wordings)  # well under a millisecond
-                for question, one in zip(questions, found, strict=True)
-            ]
-            draft = join_drafts([_verified(one, wording.abstained) for one in drafts], wording)
+            told = self._compose(questions, found, wording)  # well under a millisecond
+            draft = join_drafts([own for _, own in told], wording)
             timings["compose"] = _milliseconds(at)
         else:
             draft = self._social(understood, wording)
-        options = await asyncio.to_thread(self._options, draft, found, language)
-        if options:
+        if options := await asyncio.to_thread(self._options, draft, found, language):
             draft = Draft("clarify", list_options(wording.choose, options), (), draft.confidence)
         handover = self._handover(draft, understood, history, text)
-        spoken = list(_speak(draft, language))
+        spoken: list[Spoken] = []
+        async with aclosing(self._say(draft, told, language)) as pieces:
+            async for piece in pieces:
+                if isinstance(piece, Draft):
+                    draft = piece
+                else:
+                    spoken.append(piece)
+                    yield piece
         if handover and draft.outcome != "handover" and self.desk.address:
             spoken.append(Spoken("\n\n" + wording.offer.format(address=self.desk.address), ()))
-        for piece in spoken:
-            yield piece
+            yield spoken[-1]
         suggestions = options or await asyncio.to_thread(self._next, draft, language, text, history)
         timings["total"] = _milliseconds(started)
         yield Answer(
@@ -118,6 +112,39 @@ class Assistant:
             handover=handover,
             trace=_trace(understood, found),
         )
+
+    async def _say(
+        self, draft: Draft, told: Sequence[tuple[Question, Draft]], language: str
+    ) -> AsyncGenerator[Spoken | Draft]:
+        """The reply's pieces; at last the draft again where a chat model found that it does not answer.
+
+        Args:
+            told: each question with the draft of its own, which a chat model phrases alone.
+        """
+        speaker = Speaker(language)
+        if self.phraser is None or draft.outcome != "answered":
+            for piece in speaker.say_draft(draft):
+                yield piece
+            return
+        wording = self.wordings.nearest(language)
+        answered = [(question, own) for question, own in told if own.outcome == "answered"]
+        if len(answered) < len(told):
+            for piece in speaker.open(wording.partly):
+                yield piece
+        deadline = asyncio.get_running_loop().time() + self.phraser.timeout_s
+        outcomes = []
+        for question, own in answered:
+            outcomes.append(own.outcome)
+            async with aclosing(self.phraser.phrase(question, own, wording, deadline)) as proposed:
+                async for item in proposed:
+                    if isinstance(item, Draft):
+                        outcomes[-1] = item.outcome
+                        for piece in speaker.say_draft(item):
+                            yield piece
+                    elif not self.phraser.objection(item, language):
+                        yield speaker.say_phrased(item)
+        if "answered" not in outcomes:
+            yield replace(draft, outcome="related")
 
     @property
     def wordings(self) -> Wordings:
@@ -162,6 +189,13 @@ class Assistant:
             questions = [replace(questions[0], text=text)]
             found = [self.retriever.find(questions[0])]
         return questions, found
+
+    def _compose(
+        self, questions: Sequence[Question], found: Sequence[Found], wording: Wording
+    ) -> list[tuple[Question, Draft]]:
+        """Each question with what is to be said to it, verified."""
+        drafts = [compose(one, hits, self.retriever, self.wordings) for one, hits in zip(questions, found, strict=True)]
+        return [(one, _verified(own, wording.abstained)) for one, own in zip(questions, drafts, strict=True)]
 
     def _options(self, draft: Draft, found: Sequence[Found], language: str) -> tuple[str, ...]:
         """What to choose from where one terse question is neither answered nor beside the subject."""
@@ -213,58 +247,6 @@ def _verified(draft: Draft, abstention: str) -> Draft:
     if draft.sentences and not kept:
         return Draft("abstained", abstention, (), draft.confidence)
     return replace(draft, sentences=kept)
-
-
-def _speak(draft: Draft, language: str) -> Iterator[Spoken]:
-    """The reply in pieces: the opening, then each sentence with its marker, one number a passage."""
-    if draft.opening:
-        yield Spoken(draft.opening, ())
-    numbers: dict[str, int] = {}
-    quotes = _quotes(draft.sentences)
-    before = draft.opening
-    for sentence in draft.sentences:
-        number = numbers.get(sentence.passage.id)
-        new: tuple[Citation, ...] = ()
-        if number is None:
-            number = numbers[sentence.passage.id] = len(numbers) + 1
-            new = (_citation(number, sentence.passage, quotes[sentence.passage.id]),)
-        text = _in_spelling(sentence, language)
-        yield Spoken(_joint(before, sentence, text) + f"{text}[{number}]", new)
-        before = text
-
-
-def _quotes(sentences: Sequence[Sentence]) -> dict[str, str]:
-    """One quote a passage: the shortest part of it that holds the quotes of all its sentences."""
-    spans: dict[str, tuple[int, int]] = {}
-    texts = {sentence.passage.id: sentence.passage.text for sentence in sentences}
-    for sentence in sentences:
-        start = sentence.passage.text.index(sentence.quote)
-        low, high = spans.get(sentence.passage.id, (start, start))
-        spans[sentence.passage.id] = (min(low, start), max(high, start + len(sentence.quote)))
-    return {name: texts[name][start:end] for name, (start, end) in spans.items()}
-
-
-def _in_spelling(sentence: Sentence, language: str) -> str:
-    """The sentence in the asker's Chinese spelling, if that loses no figure; what looks like Markdown stays text."""
-    text = sentence.text
-    if {language, sentence.passage.language} == {"zh-Hans", "zh-Hant"}:
-        converted = convert_chinese(text, language)
-        text = text if unsupported_figures(converted, text) else converted
-    return NUMBERED.sub(r"\1\\", escape_markup(text))
-
-
-def _joint(before: str, sentence: Sentence, text: str) -> str:
-    if not before:
-        return "- " if sentence.starts == "item" else ""
-    if sentence.starts == "item":
-        return "\n- "
-    if sentence.starts == "paragraph":
-        return "\n\n"
-    return "" if display_width(text[:1]) == 2 else " "
-
-
-def _citation(number: int, passage: Passage, quote: str) -> Citation:
-    return Citation(number, passage.id, passage.title, passage.heading, passage.url, passage.language, quote)
 
 
 def _milliseconds(since: float) -> float:

@@ -182,12 +182,14 @@ class Sentence:
     Args:
         quote: the exact part of `passage.text` that shows it.
         starts: whether it opens a new paragraph (`paragraph`), list item (`item`), or goes on (`""`).
+        phrased: whether a chat model wrote it; else it is the passage's own.
     """
 
     text: str
     passage: Passage
     quote: str
     starts: Literal["", "paragraph", "item"] = ""
+    phrased: bool = False
 
 
 @dataclass(frozen=True, slots=True)

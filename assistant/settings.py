@@ -63,6 +63,20 @@ class Settings(BaseSettings):
     file_limit_mb: int = Field(10, ge=1, le=1000, description="largest article file accepted, in megabytes")
     request_timeout_s: float = Field(15.0, gt=0, le=600, description="longest time one request may take, in seconds")
     concurrency: int = Field(32, ge=1, le=10_000, description="requests worked on or waiting at once; more get 503")
+    chat_model: str | None = Field(
+        None, description="language model that phrases answers: `openai:…`, `anthropic:…` or `ollama:…` and its name"
+    )
+    chat_base_url: AnyHttpUrl | None = Field(
+        None, description="address of that model's server; the provider's own if unset"
+    )
+    chat_api_key: SecretStr | None = Field(None, description="key for that server")
+    chat_timeout_s: float = Field(
+        10.0, gt=0, le=300, description="longest time a reply waits for the model, in seconds"
+    )
+    chat_max_tokens: int = Field(600, ge=16, le=8000, description="longest reply of the model, in tokens")
+    chat_tokens_per_day: int = Field(
+        0, ge=0, description="tokens this process may use in 24 hours, after which it quotes; 0 is no limit"
+    )
     sites: dict[SiteKey, tuple[Origin, ...]] = Field(
         {}, description="JSON: each site's public key and the addresses whose pages may use it; see Your own site"
     )

@@ -177,6 +177,26 @@ def measure_table(options: argparse.Namespace) -> int:
     return _give(options.json, rows, lambda: [published_table(rows)])
 
 
+def measure_planted(options: argparse.Namespace) -> int:
+    """What the judge of phrased sentences catches and drops; exit code 1 where it is not good enough."""
+    from assistant.claims import Judge
+    from evals.planted import judge_planted, planted_table, reached, read_planted, shares
+
+    rows = read_planted(options.set, options.language)
+    settings = read_settings()
+    with ExitStack() as stack:
+        parts = prepare(settings, [settings.corpus], stack, None)
+        outcomes = judge_planted(Judge(parts.index, parts.embedder, parts.detector), rows)
+    found = shares(outcomes)
+    console = _console()
+    for outcome in outcomes:
+        if not outcome.is_right:
+            row = outcome.planted
+            console.print(f"{row.language} {row.kind}: {row.text} ({outcome.reason or 'passed'})", markup=False)
+    console.print(planted_table(found, outcomes))
+    return 0 if reached(found) else 1
+
+
 def bench(options: argparse.Namespace) -> int:
     """Speed and memory."""
     from evals.bench import bench as measure_speed
@@ -191,6 +211,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "retrieval": measure_set,
     "language": measure_texts,
     "public": measure_table,
+    "planted": measure_planted,
     "bench": bench,
 }
 

@@ -26,6 +26,7 @@ def parser() -> argparse.ArgumentParser:
     _retrieval(commands.add_parser("retrieval", help="measure retrieval and abstention on a public set"))
     _language(commands.add_parser("language", help="measure how often the language of short texts is told"))
     _public(commands.add_parser("public", help="measure every row of the table over a folder of public sets"))
+    _planted(commands.add_parser("planted", help="measure what of a lying chat model gets past the judge"))
     speed = commands.add_parser("bench", help="measure the speed against the tutorial stack")
     speed.add_argument("--json", action="store_true", help="machine-readable output")
     speed.set_defaults(command="bench")
@@ -103,6 +104,12 @@ def _public(table: argparse.ArgumentParser) -> None:
     table.add_argument("--row", nargs="+", default=[], metavar="WORD", help="only rows with one of these in their name")
     _peers(table)
     table.set_defaults(command="public")
+
+
+def _planted(lying: argparse.ArgumentParser) -> None:
+    lying.add_argument("--set", choices=("tuning", "heldout"), default="heldout", help="default: %(default)s")
+    lying.add_argument("--language", nargs="+", default=[], metavar="CODE", help="sentences in these languages only")
+    lying.set_defaults(command="planted")
 
 
 def _share(text: str) -> float:

@@ -235,7 +235,7 @@ def _log_as_json() -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(JsonLines())
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
-    for noisy in ("httpx", "chromadb", "uvicorn"):
+    for noisy in ("httpx", "httpx2", "chromadb", "uvicorn"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
 
 
