@@ -20,10 +20,10 @@ from assistant.language import normalise_code
 FOLDER = Path(__file__).parent / "phrases"
 PLACEHOLDERS = {
     "quoted_from": {"language"},
-    "too_long": {"limit"},
     "person": {"address"},
     "offer": {"address"},
-    "too_many": {"time"},
+    "interface.too_long": {"limit"},
+    "widget.too_many": {"time"},
 }
 LANGUAGE = "{language}"  # where a pattern of `answer_in` and `in_language` holds a language's name
 
@@ -173,8 +173,8 @@ class Wording(BaseModel):
         return self
 
     def _texts(self) -> Iterator[tuple[str, str]]:
-        for model in (self, self.interface, self.widget):
-            yield from ((name, text) for name, text in model if isinstance(text, str))
+        for place, model in (("", self), ("interface.", self.interface), ("widget.", self.widget)):
+            yield from ((place + name, text) for name, text in model if isinstance(text, str))
 
 
 class Wordings:
