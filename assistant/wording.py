@@ -15,6 +15,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from assistant.errors import InputError
+from assistant.evidence import Evidence
 from assistant.language import normalise_code
 
 FOLDER = Path(__file__).parent / "phrases"
@@ -134,6 +135,16 @@ class Hears(BaseModel):
         return self
 
 
+class Tells(BaseModel):
+    """What gives the language away; see `evidence.Evidence`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    words: list[Text]
+    letters: list[Annotated[str, StringConstraints(min_length=1)]]  # a space at either end counts
+    romanised: list[Text]
+
+
 class Wording(BaseModel):
     """One language's file."""
 
@@ -157,6 +168,7 @@ class Wording(BaseModel):
     offer: Text
     interface: Interface
     hears: Hears
+    tells: Tells
     widget: WidgetLabels
 
     @model_validator(mode="after")
@@ -197,6 +209,16 @@ class Wordings:
     def languages(self) -> tuple[str, ...]:
         """Codes of the languages that have a file."""
         return tuple(self.by_language)
+
+    @property
+    def evidence(self) -> dict[str, Evidence]:
+        """Language -> what gives it away."""
+        return {
+            code: Evidence(
+                frozenset(wording.tells.words), tuple(wording.tells.letters), frozenset(wording.tells.romanised)
+            )
+            for code, wording in self.by_language.items()
+        }
 
     def nearest(self, language: str) -> Wording:
         """The wording of a language, or of the first language in its declared chain; English at the end."""
