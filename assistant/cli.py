@@ -101,8 +101,11 @@ def ask(
     if bool(text) == bool(batch):
         raise InputError("give either a question or --batch FILE")
     from assistant import bootstrap
+    from assistant.language import is_language
     from assistant.surfaces.progress import Progress
 
+    if language and not is_language(language):
+        raise InputError(f"--language {language}: is no language code; give one such as en, ja or zh-Hans")
     if batch:
         from assistant.surfaces.batch import answer_rows, open_rows
 

@@ -202,7 +202,10 @@ class Hearing:
 
     @cached_property
     def _persons(self) -> dict[str, list[str]]:
-        return {code: [spoken(p) for p in wording.hears.person] for code, wording in self.wordings.by_language.items()}
+        return {
+            code: [spoken(p) for p in (*wording.hears.person, wording.widget.person, wording.interface.talk_to_person)]
+            for code, wording in self.wordings.by_language.items()
+        }
 
     @cached_property
     def _leans(self) -> dict[str, list[str]]:
