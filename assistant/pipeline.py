@@ -90,7 +90,7 @@ class Assistant:
                 compose(question, one, self.retriever, self.wordings)  # well under a millisecond
                 for question, one in zip(questions, found, strict=True)
             ]
-            draft = join_drafts([_verified(one, wording.abstained) for one in drafts], wording)
+            draft = join_drafts([_verified(one, wording.abstained) for one in drafts], questions, wording)
             timings["compose"] = _milliseconds(at)
         else:
             draft = self._social(understood, wording)

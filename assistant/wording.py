@@ -21,6 +21,7 @@ from assistant.language import normalise_code
 FOLDER = Path(__file__).parent / "phrases"
 PLACEHOLDERS = {
     "quoted_from": {"language"},
+    "partly": {"part"},
     "person": {"address"},
     "offer": {"address"},
     "interface.too_long": {"limit"},
@@ -105,7 +106,8 @@ class Hears(BaseModel):
         person: a request for a person, anywhere in a message.
         fillers: what may stand beside those without adding anything.
         joins: what joins two questions; asks: what makes a question of a clause.
-        leans: words that point back at what was said before.
+        leans: words that point back at what was said before; "…" before one: only at the end of a few words.
+        more: what asks for more of the same.
         answer_in: commands for the reply's language; in_language: the same as a clause of its own.
         called: names of languages that CLDR does not have, each with its code.
         ordinals: ways to name the first, second and third of three options.
@@ -122,6 +124,7 @@ class Hears(BaseModel):
     joins: Phrases
     asks: Phrases
     leans: Phrases
+    more: Phrases
     answer_in: Phrases
     in_language: Phrases
     called: dict[Text, Text]
