@@ -147,6 +147,7 @@ def serve(
             assistant = bootstrap.build(settings, report)
         # every language's model loads now, or the first visitors would wait for theirs
         assistant.detector.detect("no", assistant.detector.languages)
+        assistant.suggestions.work_behind()
         return assistant
 
     store = bootstrap.open_store(settings)
