@@ -64,7 +64,7 @@ def build_parts(
     if normalise_code(settings.default_language) not in wordings.languages:
         known = ", ".join(wordings.languages)
         raise InputError(f"ASSISTANT_DEFAULT_LANGUAGE={settings.default_language} can't be used; phrases/ has {known}")
-    detector = Detector(wordings.languages)
+    detector = Detector(wordings.languages, wordings.evidence)
 
     def load_models() -> tuple[Embedder, Topics]:
         loaded = embedder or load_embedder(settings.embedding_model, settings.home, report)

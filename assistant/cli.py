@@ -101,8 +101,11 @@ def ask(
     if bool(text) == bool(batch):
         raise InputError("give either a question or --batch FILE")
     from assistant import bootstrap
+    from assistant.language import is_language
     from assistant.surfaces.progress import Progress
 
+    if language and not is_language(language):
+        raise InputError(f"--language {language}: is no language code; give one such as en, ja or zh-Hans")
     if batch:
         from assistant.surfaces.batch import answer_rows, open_rows
 
@@ -144,6 +147,7 @@ def serve(
             assistant = bootstrap.build(settings, report)
         # every language's model loads now, or the first visitors would wait for theirs
         assistant.detector.detect("no", assistant.detector.languages)
+        assistant.suggestions.work_behind()
         return assistant
 
     store = bootstrap.open_store(settings)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import regex
 
+from assistant.follow import PASSAGES
 from assistant.language import display_width, language_name, split_sentences
 from assistant.records import Draft, Passage, Question, Sentence
 from assistant.retrieve import Found, Retriever
@@ -17,7 +18,6 @@ from assistant.wording import Wording, Wordings
 
 SHORT_COLUMNS = 900  # shown whole; of a longer passage only the sentences around the best one
 WINDOW = 3
-PASSAGES = 3
 # What would be markup in Markdown: signs anywhere, underscores at a word's edge, and what opens a line as a list.
 MARKUP = regex.compile(r"[\\`*\[\]<]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|^(?=[#>+-]\s)")
 
@@ -81,12 +81,14 @@ def _slice(text: str, pieces: Sequence[str]) -> str:
     return shortest
 
 
-def join_drafts(drafts: Sequence[Draft], wording: Wording) -> Draft:
-    """One draft of several questions': what is answered, said to be a part of it where that is not all."""
+def join_drafts(drafts: Sequence[Draft], questions: Sequence[Question], wording: Wording) -> Draft:
+    """One draft of several questions': what is answered, and which parts are not."""
     if len(drafts) == 1:
         return drafts[0]
     answered = [draft for draft in drafts if draft.outcome == "answered"]
-    openings = [wording.partly] if len(answered) < len(drafts) else []
+    left = [question.text for draft, question in zip(drafts, questions, strict=True) if draft.outcome != "answered"]
+    parts = " / ".join(escape_markup(" ".join(text.split())) for text in left)
+    openings = [wording.partly.format(part=parts)] if left else []
     openings += [draft.opening for draft in answered if draft.opening]
     sentences = {(sentence.passage.id, sentence.text): sentence for draft in answered for sentence in draft.sentences}
     if not answered:

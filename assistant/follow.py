@@ -18,13 +18,33 @@ from assistant.retrieve import Candidates, Found, Retriever
 # Of the asker's own earlier questions, and of what another said last: best on the tuning half of three public sets.
 OWN_WEIGHT, OTHER_WEIGHT = 0.6, 1.5
 CONFIDENCE_WEIGHT = 0.5  # of the question with its context; the plain question's evidence has the rest
+PASSAGES = 3  # at most so many are shown in a reply
+DEEPEST = 9  # what is found further down has little to do with the question
 EDGE = 1e-6
 
 
 def search(question: Question, retriever: Retriever) -> Found:
     """The hits for a question; where it leans on context, by its own words and by both."""
     candidates, confidence = gather(question, retriever)
-    return retriever.rank(candidates, question.language, confidence)
+    found = retriever.rank(candidates, question.language, confidence)
+    if not question.rounds or retriever.judge(found) != "answered":
+        return found
+    return _further(question, candidates, found, retriever)
+
+
+def _further(question: Question, candidates: Candidates, found: Found, retriever: Retriever) -> Found:
+    """What earlier replies did not show: the points of an outline in full, then what was found further down."""
+    shown = [hit.passage for hit in found.hits[:PASSAGES]]
+    points = [point for passage in shown for point in retriever.passages(passage.members) if point not in shown]
+    below = retriever.rank(
+        replace(candidates, families=candidates.families[len(shown) : DEEPEST]),
+        question.language,
+        found.hits[0].confidence,
+    )
+    hits = {point.id: replace(found.hits[0], passage=point) for point in points}
+    hits |= {hit.passage.id: hit for hit in below.hits if hit.passage.id not in hits}
+    start = PASSAGES * (question.rounds - 1)
+    return Found(tuple(hits.values())[start : start + PASSAGES], found.signals)
 
 
 def gather(question: Question, retriever: Retriever) -> tuple[Candidates, float]:
@@ -36,11 +56,14 @@ def gather(question: Question, retriever: Retriever) -> tuple[Candidates, float]
         before = [retriever.candidates(replace(question, text=context)) for context in question.context]
         return fuse(before[0], before[1:]), max(retriever.confidence(candidates) for candidates in before)
     plain = retriever.candidates(question)
+    alone = retriever.confidence(plain)
+    if question.may_stand and alone >= retriever.calibration.answered:
+        return plain, alone
     beside = [
         retriever.candidates(replace(question, text=f"{context}\n{question.text}")) for context in question.context
     ]
     with_context = max(retriever.confidence(candidates) for candidates in beside)
-    return fuse(plain, beside), _confidence(retriever.confidence(plain), with_context)
+    return fuse(plain, beside), _confidence(alone, with_context)
 
 
 def fuse(plain: Candidates, beside: list[Candidates]) -> Candidates:

@@ -33,6 +33,7 @@ RUNS = regex.compile(r"(.)\1+")
 DRAWN_OUT = regex.compile(r"(?<=[\p{Hiragana}\p{Katakana}])[ー～]+(?=\s|$)")
 CLAUSE = regex.compile(r"[,.!?;:，。！？；：、…~〜～\n،؛؟।|]+\s*|\s+[—–-]+\s+")
 DENSE = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Hangul}]")
+TRAIL, TRAILING = "…", 8  # what stands only at the end of a text, of so many letters at most
 BLANK = "\ue000"  # stands for a language's name while patterns are compared
 LETTERS = regex.compile(r"[\p{L}\p{N}]")
 
@@ -140,12 +141,25 @@ class Hearing:
         goes_on = any(said.startswith(word if DENSE.search(word) else f"{word} ") for word in joins if word)
         return goes_on or _holds(said, self._leans[nearest])
 
+    def trails_off(self, text: str, language: str) -> bool:
+        """Whether the text is a few letters and a particle that leaves the rest to what was said before."""
+        said = spoken(text)
+        ends = self._trails[self.wordings.nearest(language).language]
+        return len(said) <= TRAILING and any(said.endswith(end) for end in ends)
+
+    def wants_more(self, text: str, language: str) -> bool:
+        """Whether the text says nothing of its own but that there should be more."""
+        return self.is_bare(text, language) and _holds(
+            spoken(text), self._more[self.wordings.nearest(language).language]
+        )
+
     def is_bare(self, text: str, language: str) -> bool:
         """Whether the text's own words say nothing of a subject: "any more?", 为什么？, ¿y eso?"""
         said = spoken(text).replace(" ", "\ue000")
         hears = self.wordings.nearest(language).hears
         words = {
-            spoken(word).replace(" ", "\ue000") for word in (*hears.leans, *hears.asks, *hears.fillers, *hears.joins)
+            spoken(word).replace(" ", "\ue000")
+            for word in (*hears.leans, *hears.more, *hears.asks, *hears.fillers, *hears.joins)
         }
         for word in sorted(words - {""}, key=len, reverse=True):
             edge = "" if DENSE.search(word) else "(?:^|(?<=\ue000))"
@@ -202,11 +216,28 @@ class Hearing:
 
     @cached_property
     def _persons(self) -> dict[str, list[str]]:
-        return {code: [spoken(p) for p in wording.hears.person] for code, wording in self.wordings.by_language.items()}
+        return {
+            code: [spoken(phrase) for phrase in (*wording.hears.person, wording.widget.talk_to_person)]
+            for code, wording in self.wordings.by_language.items()
+        }
 
     @cached_property
     def _leans(self) -> dict[str, list[str]]:
-        return {code: [spoken(p) for p in wording.hears.leans] for code, wording in self.wordings.by_language.items()}
+        return {
+            code: [spoken(phrase) for phrase in wording.hears.leans if not phrase.startswith(TRAIL)]
+            for code, wording in self.wordings.by_language.items()
+        }
+
+    @cached_property
+    def _trails(self) -> dict[str, list[str]]:
+        return {
+            code: [spoken(phrase) for phrase in wording.hears.leans if phrase.startswith(TRAIL)]
+            for code, wording in self.wordings.by_language.items()
+        }
+
+    @cached_property
+    def _more(self) -> dict[str, list[str]]:
+        return {code: [spoken(p) for p in wording.hears.more] for code, wording in self.wordings.by_language.items()}
 
     @cache  # noqa: B019 - one Hearing lives as long as the process
     def _names(self, reader: str) -> dict[str, str]:

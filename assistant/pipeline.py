@@ -79,7 +79,7 @@ class Assistant:
             yield Progress("compose")
             at = time.perf_counter()
             told = self._compose(questions, found, wording)  # well under a millisecond
-            draft = join_drafts([own for _, own in told], wording)
+            draft = join_drafts([own for _, own in told], questions, wording)
             timings["compose"] = _milliseconds(at)
         else:
             draft = self._social(understood, wording)

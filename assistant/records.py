@@ -134,6 +134,8 @@ class Question:
         written: the language the text is written in, where the asker wants the answer in another; else "".
         context: what was said before, where the text leans on it: each is searched for together with the text.
         is_bare: the text's own words say nothing ("any more?"): the context alone tells what is asked.
+        may_stand: the text points back only where it is not answered by itself (ストレージは？).
+        rounds: so many replies to the context were given; what they showed is not wanted again.
     """
 
     text: str
@@ -142,6 +144,8 @@ class Question:
     written: str = ""
     context: tuple[str, ...] = ()
     is_bare: bool = False
+    may_stand: bool = False
+    rounds: int = 0
 
 
 @dataclass(frozen=True, slots=True)

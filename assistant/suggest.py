@@ -6,9 +6,15 @@ Never: offers what the articles do not answer: each is first asked of the index 
 
 from __future__ import annotations
 
+import logging
 import math
-from collections.abc import Collection, Iterator, Sequence
+import queue
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 
+from assistant.errors import AssistantError
 from assistant.hearing import spoken
 from assistant.index import Snapshot
 from assistant.records import Passage, Question
@@ -19,16 +25,34 @@ MOST = 3
 TRIES = 6  # neighbours asked of the index for one answer; each takes as long as a question, once
 TERSE_TOKENS = 4  # a question of so few says too little where the evidence splits
 REMEMBERED = 5000
+PAUSE_S = 0.01  # after each question asked behind: replies go first
+log = logging.getLogger(__name__)
 
 
 class Suggestions:
-    """Verified questions of one index; remembers what was verified, and is safe to share."""
+    """Verified questions of one index; remembers what was verified, and is safe to share.
+
+    Each is verified when it is first wanted; after `work_behind`, ahead of that in a thread of its own: replies wait
+    for none then, and offer what is verified so far.
+    """
 
     def __init__(self, retriever: Retriever) -> None:
         self.retriever = retriever
         self._generation = ""
         self._verified: dict[tuple[str, str], bool] = {}
         self._articles: dict[str, dict[str, Passage]] = {}
+        self._waiting: queue.Queue[tuple[str, str, Passage]] | None = None
+        self._changing = threading.Lock()
+
+    def work_behind(self) -> None:
+        """Verifies in the background from now on, beginning with every section in its own language."""
+        self._waiting, self._generation = queue.Queue(REMEMBERED), ""
+        threading.Thread(target=self._work, name="suggestions", daemon=True).start()
+        self._refresh()
+
+    def is_idle(self) -> bool:
+        """Whether nothing waits to be verified behind."""
+        return self._waiting is None or not self._waiting.unfinished_tasks
 
     def options(self, found: Found, language: str) -> tuple[str, ...]:
         """Up to MOST questions to choose from where a terse question may mean several sections; else none."""
@@ -39,7 +63,7 @@ class Suggestions:
             sections.setdefault((hit.passage.article, hit.passage.heading), hit.passage)
         if len(sections) < 2:
             return ()
-        texts = self._answerable(sections.values(), language, set())
+        texts = self._answerable(sections.values(), language, set(), self._verify)
         return texts if len(texts) > 1 else ()
 
     def next_to(self, cited: Sequence[Passage], language: str, asked: Collection[str]) -> tuple[str, ...]:
@@ -55,17 +79,45 @@ class Suggestions:
         near = sorted(range(len(anchors)), key=lambda at: (abs(at - here), at < here))
         told = {passage.anchor for passage in cited}
         neighbours = [sections[anchors[at]] for at in near if anchors[at] not in told]
-        return self._answerable(neighbours[:TRIES], language, {spoken(text) for text in asked})
+        return self._answerable(neighbours[:TRIES], language, {spoken(text) for text in asked}, self._is_verified)
 
-    def _answerable(self, passages: Collection[Passage], language: str, known: set[str]) -> tuple[str, ...]:
+    def _answerable(
+        self,
+        passages: Collection[Passage],
+        language: str,
+        known: set[str],
+        is_answered: Callable[[str, str, Passage], bool],
+    ) -> tuple[str, ...]:
         texts: dict[str, None] = {}
         for passage in passages:
             text = _asked_by(passage, language)
-            if text and spoken(text) not in known and self._verify(text, language, passage):
+            if text and spoken(text) not in known and is_answered(text, language, passage):
                 texts[text] = None
             if len(texts) == MOST:
                 break
         return tuple(texts)
+
+    def _is_verified(self, text: str, language: str, passage: Passage) -> bool:
+        """Whether it is answered, as far as is known: behind, it is found out for the next reply."""
+        if self._waiting is None:
+            return self._verify(text, language, passage)
+        known = self._verified.get((text, language))
+        if known is None:
+            with suppress(queue.Full):
+                self._waiting.put_nowait((text, language, passage))
+        return bool(known)
+
+    def _work(self) -> None:
+        assert self._waiting is not None
+        while True:
+            text, language, passage = self._waiting.get()
+            try:
+                self._verify(text, language, passage)
+            except AssistantError as error:
+                log.warning("suggestion not verified: %s", error)
+            finally:
+                self._waiting.task_done()
+            time.sleep(PAUSE_S)
 
     def _verify(self, text: str, language: str, passage: Passage) -> bool:
         self._refresh()
@@ -81,9 +133,15 @@ class Suggestions:
 
     def _refresh(self) -> None:
         snapshot = self.retriever.index.snapshot()
-        if snapshot.generation != self._generation:
+        with self._changing:
+            if snapshot.generation == self._generation:
+                return
             self._verified, self._articles = {}, _sections(snapshot)
             self._generation = snapshot.generation
+        if self._waiting is not None:
+            for passage in (one for sections in self._articles.values() for one in sections.values()):
+                if text := _asked_by(passage, passage.language):
+                    self._is_verified(text, passage.language, passage)
 
 
 def _sections(snapshot: Snapshot) -> dict[str, dict[str, Passage]]:

@@ -108,16 +108,32 @@ def _take_apart(
             continue
         if hearing.heard(part):
             continue
-        before = (*asked, *(question.text for question in questions))[-CONTEXT_TURNS:]
+        before_all = (*asked, *(question.text for question in questions))
+        before = before_all[-CONTEXT_TURNS:]
         is_bare = bool(before) and hearing.is_bare(part, written)
         context: tuple[str, ...] = ()
+        rounds, may_stand = 0, False
         if is_bare:
-            context = (before[-1], *_foreign_turn(history))
+            asked_last, rounds = _last_subject(before_all, hearing, written)
+            context = (asked_last, *_foreign_turn(history))
+            rounds = rounds + 1 if hearing.wants_more(part, written) else 0
         elif before and hearing.leans(part, written):
             context = ("\n".join(before), *_foreign_turn(history))
+        elif before and hearing.trails_off(part, written):
+            context, may_stand = (before[-1],), True
         own = written if written != language else ""
-        questions.append(Question(part, language, "question", own, context, is_bare))
+        questions.append(Question(part, language, "question", own, context, is_bare, may_stand, rounds))
     return Understood(language, "question" if questions else "person", tuple(questions), wants_person)
+
+
+def _last_subject(asked: Sequence[str], hearing: Hearing, language: str) -> tuple[str, int]:
+    """The last earlier question that says of what it asks, and how often more was asked of it since."""
+    rounds = 0
+    for text in reversed(asked):
+        if not hearing.is_bare(text, language):
+            return text, rounds
+        rounds += hearing.wants_more(text, language)
+    return asked[-1], 0
 
 
 def _chosen(message: str, history: Sequence[Turn], hearing: Hearing) -> str:

@@ -15,15 +15,17 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from assistant.errors import InputError
+from assistant.evidence import Evidence
 from assistant.language import normalise_code
 
 FOLDER = Path(__file__).parent / "phrases"
 PLACEHOLDERS = {
     "quoted_from": {"language"},
-    "too_long": {"limit"},
+    "partly": {"part"},
     "person": {"address"},
     "offer": {"address"},
-    "too_many": {"time"},
+    "interface.too_long": {"limit"},
+    "widget.too_many": {"time"},
 }
 LANGUAGE = "{language}"  # where a pattern of `answer_in` and `in_language` holds a language's name
 
@@ -99,7 +101,8 @@ class Hears(BaseModel):
         person: a request for a person, anywhere in a message.
         fillers: what may stand beside those without adding anything.
         joins: what joins two questions; asks: what makes a question of a clause.
-        leans: words that point back at what was said before.
+        leans: words that point back at what was said before; "…" before one: only at the end of a few words.
+        more: what asks for more of the same.
         answer_in: commands for the reply's language; in_language: the same as a clause of its own.
         called: names of languages that CLDR does not have, each with its code.
         ordinals: ways to name the first, second and third of three options.
@@ -116,6 +119,7 @@ class Hears(BaseModel):
     joins: Phrases
     asks: Phrases
     leans: Phrases
+    more: Phrases
     answer_in: Phrases
     in_language: Phrases
     called: dict[Text, Text]
@@ -127,6 +131,16 @@ class Hears(BaseModel):
             if not all(pattern.count(LANGUAGE) == 1 for pattern in getattr(self, name)):
                 raise ValueError(f"{name}: each pattern must hold {LANGUAGE} once")
         return self
+
+
+class Tells(BaseModel):
+    """What gives the language away; see `evidence.Evidence`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    words: list[Text]
+    letters: list[Annotated[str, StringConstraints(min_length=1)]]  # a space at either end counts
+    romanised: list[Text]
 
 
 class Wording(BaseModel):
@@ -152,6 +166,7 @@ class Wording(BaseModel):
     offer: Text
     interface: Interface
     hears: Hears
+    tells: Tells
     widget: WidgetLabels
 
     @model_validator(mode="after")
@@ -168,8 +183,8 @@ class Wording(BaseModel):
         return self
 
     def _texts(self) -> Iterator[tuple[str, str]]:
-        for model in (self, self.interface, self.widget):
-            yield from ((name, text) for name, text in model if isinstance(text, str))
+        for place, model in (("", self), ("interface.", self.interface), ("widget.", self.widget)):
+            yield from ((place + name, text) for name, text in model if isinstance(text, str))
 
 
 class Wordings:
@@ -192,6 +207,16 @@ class Wordings:
     def languages(self) -> tuple[str, ...]:
         """Codes of the languages that have a file."""
         return tuple(self.by_language)
+
+    @property
+    def evidence(self) -> dict[str, Evidence]:
+        """Language -> what gives it away."""
+        return {
+            code: Evidence(
+                frozenset(wording.tells.words), tuple(wording.tells.letters), frozenset(wording.tells.romanised)
+            )
+            for code, wording in self.by_language.items()
+        }
 
     def nearest(self, language: str) -> Wording:
         """The wording of a language, or of the first language in its declared chain; English at the end."""

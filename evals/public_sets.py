@@ -146,7 +146,7 @@ def measure_languages(file: Path, only: Sequence[str] = ()) -> Result:
         InputError: the file can't be used, or holds no text in these languages.
     """
     wordings = Wordings()
-    detector, hearing = Detector(wordings.languages), Hearing(wordings)
+    detector, hearing = Detector(wordings.languages, wordings.evidence), Hearing(wordings)
     rows = [row for row in read_texts(file) if not only or row.lang in only]
     if not rows:
         raise InputError(f"{file}: no text is in {', '.join(only)}; loosen --language")

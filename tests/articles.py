@@ -39,7 +39,8 @@ LANGUAGES = tuple(ADVERTS)
 @cache
 def detector() -> Detector:
     """One detector for all languages that have a wording file."""
-    return Detector(Wordings().languages)
+    wordings = Wordings()
+    return Detector(wordings.languages, wordings.evidence)
 
 
 def corpus_files(language: str = "") -> list[Path]:

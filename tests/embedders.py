@@ -32,7 +32,7 @@ class WordEmbedder:
     def _embed(self, text: str) -> Embedding:
         pieces = tokenise(text) or ["∅"]
         tokens = unit_rows(np.stack([_direction(piece, self.dimensions) for piece in pieces]))
-        return Embedding(unit_rows(tokens.mean(axis=0)), tokens, tuple(pieces))
+        return Embedding(unit_rows(tokens.mean(axis=0)), tokens, np.ones(len(pieces), np.float32), tuple(pieces))
 
 
 @cache

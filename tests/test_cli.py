@@ -138,6 +138,7 @@ def test_batch_keeps_ids_as_they_are(run: Callable[..., Ended]) -> None:
         (), ("ask",), ("ask", ""), ("ask", "a", "--batch", "b"), ("ask", "--batch", "/nowhere"), ("ask", "--wrong"),
         ("frobnicate",), ("ask", "長" * 2001), ("ask", "a\x07b"), ("check", "/nowhere"), ("serve", "--port", "many"),
         ("serve", "--port", "70000"), ("serve", "--host", "203.0.113.1"), ("ingest", "/nowhere"),
+        ("ask", "a", "--language", "klingon"), ("ask", "a", "--language", "日本語"),
     ],
     ids=lambda arguments: " ".join(arguments)[:30] or "nothing",
 )  # fmt: skip

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from assistant.pipeline import Assistant
 from assistant.records import Answer, Turn
+from assistant.suggest import Suggestions
 
 FIRST = {
     "zh-Hans": "免费额度最多多少钱？",
@@ -76,9 +79,9 @@ def test_off_topic_after_a_good_question_is_refused(real_assistant: Assistant, l
 
 @pytest.mark.parametrize(
     ("language", "message"),
-    [("zh-Hans", "还有其他的吗？"), ("ja", "他には？"), ("es", "¿algo más?"), ("en", "any more?"), ("en", "why?")],
+    [("zh-Hans", "为什么？"), ("ja", "それはなぜ？"), ("es", "¿por qué?"), ("en", "why?"), ("en", "how come?")],
 )
-def test_any_more_stays_with_its_topic(real_assistant: Assistant, language: str, message: str) -> None:
+def test_a_bare_question_stays_with_its_topic(real_assistant: Assistant, language: str, message: str) -> None:
     """A follow-up without a subject of its own is about the question before it."""
     answer = ask(real_assistant, message, said(FIRST[language]))
     assert (answer.outcome, answer.language) == ("answered", language)
@@ -179,3 +182,75 @@ def test_a_language_without_words_of_ours(
 ) -> None:
     """A language we have no file for falls back along the declared chain: the page's language, else the default."""
     assert ask(real_assistant, message, (), page).language == (expected or page or "en")
+
+
+MISTAKES = {
+    "zh-Hans": ("使用 Trainium 额度有哪些常见错误？", "还有吗？"),
+    "ja": ("Trainiumクレジットでよくある間違いは？", "他には？"),
+    "es": ("¿Cuáles son los errores comunes con los créditos?", "¿algo más?"),
+    "en": ("What are common mistakes with Trainium credits?", "any more?"),
+}
+
+
+@pytest.mark.parametrize("language", MISTAKES)
+def test_any_more_gives_what_was_not_shown(real_assistant: Assistant, language: str) -> None:
+    """Asked for more, the reply goes on with the same subject: points of a list in full, then others, none twice."""
+    question, more = MISTAKES[language]
+    first = ask(real_assistant, question)
+    second = ask(real_assistant, more, said(question))
+    third = ask(real_assistant, more, said(question, more))
+    assert (first.outcome, second.outcome, second.language) == ("answered", "answered", language)
+    assert any(anchor.startswith("mistake") for anchor in anchors(second))
+    assert second.text not in first.text
+    assert not set(cited(second)) & set(cited(third))
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "elliptic", "anchor"),
+    [
+        ("ja", "アクセラレータの料金はどう請求されますか？", "ストレージは？", "cost-storage"),
+        ("zh-Hans", "加速器费用怎么计费？", "那存储呢？", "cost-storage"),
+        ("es", "¿Cómo se factura el gasto en aceleradores?", "¿y el almacenamiento?", "cost-storage"),
+        ("en", "How is accelerator spending billed?", "and storage?", "cost-storage"),
+    ],
+)
+def test_an_ellipsis_is_completed(
+    real_assistant: Assistant, language: str, question: str, elliptic: str, anchor: str
+) -> None:
+    """A subject alone, with a particle or "and", is asked about as the question before asked."""
+    answer = ask(real_assistant, elliptic, said(question))
+    assert (answer.outcome, answer.language) == ("answered", language)
+    assert anchor in anchors(answer)
+
+
+@pytest.mark.parametrize(
+    ("message", "part"),
+    [
+        ("额度最多多少？明天北京会下雨吗？", "明天北京会下雨吗？"),
+        ("クレジットは最大いくらですか？明日の東京の天気はどうですか？", "明日の東京の天気はどうですか？"),
+        ("¿Cuánto valen los créditos? ¿Quién ganó el mundial de fútbol?", "¿Quién ganó el mundial de fútbol?"),
+        ("How much are the credits worth? Who won the football world cup?", "Who won the football world cup?"),
+    ],
+    ids=["zh", "ja", "es", "en"],
+)
+def test_the_part_without_an_answer_is_named(real_assistant: Assistant, message: str, part: str) -> None:
+    """Of two questions the one that the articles do not answer is named, in the asker's language."""
+    answer = ask(real_assistant, message)
+    wording = real_assistant.wordings.nearest(answer.language)
+    assert answer.outcome == "answered"
+    assert answer.text.startswith(wording.partly.format(part=part))
+
+
+@pytest.mark.parametrize("language", FIRST)
+def test_suggestions_are_verified_behind(real_assistant: Assistant, language: str) -> None:
+    """Once the work goes on behind, a reply asks the index nothing for its suggestions, and has the same ones."""
+    behind = Suggestions(real_assistant.retriever)
+    behind.work_behind()
+    deadline = time.monotonic() + 60
+    while not behind.is_idle() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    told = replace(real_assistant, suggestions=behind)
+    assert behind.is_idle()
+    expected = ask(real_assistant, FIRST[language]).suggestions
+    assert ask(told, FIRST[language]).suggestions == expected != ()
+    assert behind.is_idle()

@@ -7,7 +7,9 @@ from functools import cache
 import pytest
 
 from assistant.hearing import Hearing, spoken
+from assistant.understand import understand
 from assistant.wording import Wordings
+from tests.articles import detector
 
 LANGUAGES = Wordings().languages
 
@@ -195,3 +197,11 @@ def test_a_person_is_asked_for(text: str) -> None:
 def test_people_as_a_subject_are_no_request(text: str) -> None:
     """A question about people or anything alike is a question."""
     assert not hearing().wants_person(text)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_interfaces_own_words_ask_for_a_person(language: str) -> None:
+    """What the widget's button says is heard as a request for a person, in each language, and answered in it."""
+    wording = Wordings().by_language[language]
+    asked = understand(wording.widget.talk_to_person, detector(), hearing(), (language,))
+    assert (asked.intent, asked.language, asked.wants_person) == ("person", language, True)

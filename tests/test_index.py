@@ -53,7 +53,14 @@ def make_parts(home: Path, embedder: WordEmbedder | None = None, **changes: obje
     model = embedder or WordEmbedder()
     wordings = Wordings()
     index = Index(home, str(settings.chroma_url or ""))
-    return Parts(settings, index, model, load_topics(model, home / "models"), wordings, Detector(wordings.languages))
+    return Parts(
+        settings,
+        index,
+        model,
+        load_topics(model, home / "models"),
+        wordings,
+        Detector(wordings.languages, wordings.evidence),
+    )
 
 
 @pytest.fixture

@@ -206,3 +206,17 @@ def test_the_corpus_is_complete() -> None:
     assert len({tuple(files) for files in names.values()}) == 1
     assert {path.parent.name for path in find_files([CORPUS])} == set(LANGUAGES)
     assert all(read(path).language == path.parent.name for path in corpus_files())
+
+
+@pytest.mark.parametrize("name", ["a.md", "a.txt"])
+def test_direction_controls_stay_out(tmp_path: Path, name: str) -> None:
+    """Characters that turn the direction of what follows are in no title, heading or text of an article."""
+    head = (
+        "---\ntitle: Ti\u202etle\nlanguage: en\n---\n## He\u2067ading\n"
+        if name == "a.md"
+        else "Ti\u202etle\nHe\u2067ading\n"
+    )
+    read = article(tmp_path, f"{head}Some te\u202axt with an end.\n".encode(), name)
+    assert read.title == "Title"
+    assert [entry.heading for entry in read.entries] == ["Heading"]
+    assert "Some text with an end." in read.source

@@ -81,7 +81,8 @@ def stream(address: str, message: str) -> tuple[list[tuple[float, str]], dict[st
         fields: dict[str, str] = {}
         for line in response.iter_lines():
             if line and not line.startswith(":"):
-                fields.update([line.split(": ", 1)])
+                name, _, value = line.partition(": ")
+                fields[name] = value
             elif fields:
                 data = json.loads(fields["data"])
                 if fields["event"] == "sentence":

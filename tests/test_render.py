@@ -190,3 +190,12 @@ def test_terminal_obeys_no_article() -> None:
 def test_web_addresses(address: str, expected: bool) -> None:
     """Only absolute http and https addresses may be followed."""
     assert is_web_address(address) is expected
+
+
+def test_direction_controls_reach_no_reader() -> None:
+    """A title, heading, quote or text that would turn what follows around is shown without what turns it."""
+    turned = "Refund\u202egnirts\u2066x\u2069"
+    shown = answer(text=f"{turned} [1]", citations=(replace(citation(1, "en", turned), title=turned, heading=turned),))
+    for seen in (terminal(shown), answer_html(shown)):
+        assert "Refundgnirtsx" in seen
+        assert not set(seen) & set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")

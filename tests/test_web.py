@@ -487,3 +487,26 @@ def test_a_body_that_never_comes_is_given_up(
         reply = client.recv(65536).decode()
     assert reply.startswith("HTTP/1.1 408")
     assert "did not arrive" in reply
+
+
+@pytest.mark.parametrize("path", ["/", "/healthz", "/readyz"])
+async def test_head_is_answered(client: httpx2.AsyncClient, path: str) -> None:
+    """Monitors that ask for the head alone get the status of the whole."""
+    assert (await client.head(path)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("accept", "streams"),
+    [
+        ("text/event-stream", True),
+        ("application/json, Text/Event-Stream;q=0.5", True),
+        ("text/event-stream;q=0", False),
+        ("text/event-stream; q=0.000, application/json", False),
+        ("application/json", False),
+        ("*/*", False),
+    ],
+)
+async def test_a_stream_is_for_those_who_want_one(client: httpx2.AsyncClient, accept: str, streams: bool) -> None:
+    """A client that names the event stream gets it, unless it gives it the weight zero."""
+    response = await client.post(CHAT, json={"message": REPLIES["en"][0]}, headers={"Accept": accept})
+    assert response.headers["content-type"].startswith("text/event-stream" if streams else "application/json")

@@ -129,3 +129,17 @@ def test_fallbacks_end_in_english(code: str, nearest: str, chain: tuple[str, ...
     wordings = Wordings()
     assert wordings.nearest(code).language == nearest
     assert wordings.chain(code) == chain
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_key_stands_twice(language: str) -> None:
+    """YAML keeps a repeated key's last value silently, so no file may repeat one."""
+
+    def repeated(node: yaml.Node | None) -> list[str]:
+        if not isinstance(node, yaml.MappingNode):
+            return []
+        names = [key.value for key, _ in node.value]
+        own = [name for name in names if names.count(name) > 1]
+        return own + [name for _, value in node.value for name in repeated(value)]
+
+    assert repeated(yaml.compose((FOLDER / f"{language}.yaml").read_text("utf-8"))) == []

@@ -18,7 +18,7 @@ from markdown_it.token import Token
 
 from assistant.errors import AssistantError
 from assistant.ingest import MARKDOWN, find_files
-from assistant.language import normalise_code
+from assistant.language import drop_direction_controls, normalise_code
 from assistant.parse_markdown import ANCHOR, parse_markdown
 from assistant.records import Entry
 from assistant.surfaces.render import is_web_address
@@ -78,6 +78,7 @@ def show_article(source: str, path: Path) -> ShownArticle:
     Raises:
         SourceError: the file is malformed.
     """
+    source = drop_direction_controls(source)
     head, entries = parse_markdown(source, path)
     anchors = {entry.line: entry for entry in entries if entry.heading}
     lines = source.split("\n")

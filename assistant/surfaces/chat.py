@@ -29,7 +29,7 @@ from assistant.surfaces.guard import error_response
 from assistant.surfaces.metrics import Metrics
 from assistant.surfaces.render import answer_json
 from assistant.surfaces.replies import BROKEN, Replies, Reply, identity
-from assistant.surfaces.stream import EventStream
+from assistant.surfaces.stream import EventStream, accepts_stream
 
 PATIENCE_S = 10.0  # a chat waits this long for an assistant that is still loading
 log = logging.getLogger("assistant.chat")
@@ -161,7 +161,7 @@ def chat_router(
         if is_known:
             metrics.resumed.inc()
         await reply.begun()  # what can't be answered at all gets its own status, not a stream
-        if "text/event-stream" not in request.headers.get("accept", ""):
+        if not accepts_stream(request.headers.get("accept", "")):
             return await _whole(request, reply)
         seen = request.headers.get("last-event-id", "")
         return EventStream(reply, int(seen) if is_known and SEEN.fullmatch(seen) else 0, metrics)

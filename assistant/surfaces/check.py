@@ -46,7 +46,8 @@ def check_files(paths: Sequence[Path], limit_mb: int) -> Report:
         InputError: a path itself is no article file and no folder of them.
     """
     files = find_files(paths)
-    detector = Detector(Wordings().languages)
+    wordings = Wordings()
+    detector = Detector(wordings.languages, wordings.evidence)
     problems: list[Problem] = []
     owners: dict[str, Path] = {}
     for file in files:

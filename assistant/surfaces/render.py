@@ -23,7 +23,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from assistant.language import is_right_to_left, script_of
+from assistant.language import drop_direction_controls, is_right_to_left, script_of
 from assistant.records import Answer, Citation
 
 MARKER = regex.compile(r"\[([0-9]{1,4})\]")
@@ -57,7 +57,7 @@ def answer_html(answer: Answer) -> str:
     A paragraph that rests only on passages in another language than the asker's says so in its own `lang` and `dir`.
     """
     languages = {citation.n: citation.language for citation in answer.citations}
-    tokens = _markdown().parse(answer.text, {"numbers": languages.keys()})
+    tokens = _markdown().parse(drop_direction_controls(answer.text), {"numbers": languages.keys()})
     _name_languages(tokens, answer.language, languages)
     body = _markdown().renderer.render(tokens, _markdown().options, {})
     safe = _cleaner().clean(body).strip()
@@ -102,7 +102,7 @@ def _source_lines(citation: Citation) -> Sequence[RenderableType]:
 
 
 def _plain(text: str) -> str:
-    return CONTROLS.sub("", text)
+    return drop_direction_controls(CONTROLS.sub("", text))
 
 
 @cache

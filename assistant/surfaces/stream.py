@@ -13,6 +13,7 @@ from collections.abc import AsyncGenerator
 from contextlib import suppress
 from dataclasses import asdict
 
+import regex
 from fastapi.sse import EventSourceResponse, format_sse_event
 from starlette.types import Receive, Scope, Send
 
@@ -23,7 +24,17 @@ from assistant.surfaces.replies import Reply
 
 HEARTBEAT_S = 5.0
 LINGER_S = 60  # a client that does not read is dropped this long after its stream began
+WEIGHTLESS = regex.compile(r"q\s*=\s*0(\.0{0,3})?")
 HEADERS = {"Cache-Control": "no-store, no-transform", "X-Accel-Buffering": "no"}
+
+
+def accepts_stream(accept: str) -> bool:
+    """Whether an `Accept` header asks for an event stream; with the weight q=0 it refuses one (RFC 9110, 12.5.1)."""
+    for choice in accept.lower().split(","):
+        kind, *parameters = (part.strip() for part in choice.split(";"))
+        if kind == "text/event-stream":
+            return not any(WEIGHTLESS.fullmatch(parameter) for parameter in parameters)
+    return False
 
 
 class EventStream(EventSourceResponse):

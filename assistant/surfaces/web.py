@@ -95,10 +95,12 @@ def create_app(
 
 
 def _add_health(app: FastAPI, backend: Backend) -> None:
+    @app.head("/healthz", include_in_schema=False)
     @app.get("/healthz", summary="Whether the process is alive")
     async def healthz() -> dict[str, str]:
         return {"status": "ok"}
 
+    @app.head("/readyz", include_in_schema=False)
     @app.get("/readyz", summary="Whether questions can be answered", responses={503: {"model": ErrorBody}})
     async def readyz() -> dict[str, str]:
         backend.now()
@@ -108,6 +110,7 @@ def _add_health(app: FastAPI, backend: Backend) -> None:
 def _add_page(app: FastAPI, backend: Backend, wordings: Wordings, settings: Settings) -> None:
     shelf = Shelf(settings.corpus, settings.file_limit_mb)
 
+    @app.head("/", include_in_schema=False)
     @app.get("/", response_class=HTMLResponse, summary="The help page")
     async def index(request: Request, language: LanguageQuery = "", article: ArticleQuery = "") -> HTMLResponse:
         accepted = request.headers.get("accept-language", "")
