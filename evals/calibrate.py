@@ -34,6 +34,7 @@ Matrix = NDArray[np.float64]
 FEATURES = ("body", "lexical", "topic")
 RIDGE = 3e-3
 FOLDS = 10
+SOCIAL = frozenset({"greeting", "thanks", "person"})
 SCALE = 500.0  # a set of weight 1 counts as this many questions, whatever its size
 LOST = 0.025  # share of answerable tuning questions that may fall below `answered`
 ABSTAIN = 0.25  # share of unanswerable tuning questions that stay above `related`
@@ -67,8 +68,12 @@ class Example:
 
 
 def case_questions(cases: Sequence[Case]) -> tuple[Asked, ...]:
-    """The eval cases as questions."""
-    return tuple(Asked(case.id, case.text, case.language, bool(case.facts), tuple(case.facts)) for case in cases)
+    """The eval cases that are questions of their own: without history, and not about the assistant itself."""
+    return tuple(
+        Asked(case.id, case.text, case.language, bool(case.facts), tuple(case.facts))
+        for case in cases
+        if not case.history and case.kind not in SOCIAL
+    )
 
 
 def examples(chosen: TrainingSet) -> list[Example]:
@@ -188,4 +193,6 @@ def _measured(chosen: TrainingSet, held: Matrix, answered: float) -> str:
     if truth.all():
         return kept
     refused = np.mean(held[~truth] < answered)
+    if not truth.any():
+        return f"{chosen.name} ({len(truth)} questions) {refused:.3f} not answered"
     return f"{kept}, {refused:.3f} of the others not, AUROC {roc_auc_score(truth, held):.3f}"
