@@ -135,7 +135,7 @@ def test_fallbacks_end_in_english(code: str, nearest: str, chain: tuple[str, ...
 def test_no_key_stands_twice(language: str) -> None:
     """YAML keeps a repeated key's last value silently, so no file may repeat one."""
 
-    def repeated(node: yaml.Node) -> list[str]:
+    def repeated(node: yaml.Node | None) -> list[str]:
         if not isinstance(node, yaml.MappingNode):
             return []
         names = [key.value for key, _ in node.value]
