@@ -139,19 +139,17 @@ class Hearing:
         nearest, said = self.wordings.nearest(language).language, spoken(text)
         joins = [spoken(word) for word in self.wordings.by_language[nearest].hears.joins]
         goes_on = any(said.startswith(word if DENSE.search(word) else f"{word} ") for word in joins if word)
-        return goes_on or _holds(said, self._leans[nearest])
+        return goes_on or _holds(said, self._small_words("leans", language)[0])
 
     def trails_off(self, text: str, language: str) -> bool:
         """Whether the text is a few letters and a particle that leaves the rest to what was said before."""
         said = spoken(text)
-        ends = self._trails[self.wordings.nearest(language).language]
+        ends = self._small_words("leans", language)[1]
         return len(said) <= TRAILING and any(said.endswith(end) for end in ends)
 
     def wants_more(self, text: str, language: str) -> bool:
         """Whether the text says nothing of its own but that there should be more."""
-        return self.is_bare(text, language) and _holds(
-            spoken(text), self._more[self.wordings.nearest(language).language]
-        )
+        return self.is_bare(text, language) and _holds(spoken(text), self._small_words("more", language)[0])
 
     def is_bare(self, text: str, language: str) -> bool:
         """Whether the text's own words say nothing of a subject: "any more?", 为什么？, ¿y eso?"""
@@ -221,23 +219,12 @@ class Hearing:
             for code, wording in self.wordings.by_language.items()
         }
 
-    @cached_property
-    def _leans(self) -> dict[str, list[str]]:
-        return {
-            code: [spoken(phrase) for phrase in wording.hears.leans if not phrase.startswith(TRAIL)]
-            for code, wording in self.wordings.by_language.items()
-        }
-
-    @cached_property
-    def _trails(self) -> dict[str, list[str]]:
-        return {
-            code: [spoken(phrase) for phrase in wording.hears.leans if phrase.startswith(TRAIL)]
-            for code, wording in self.wordings.by_language.items()
-        }
-
-    @cached_property
-    def _more(self) -> dict[str, list[str]]:
-        return {code: [spoken(p) for p in wording.hears.more] for code, wording in self.wordings.by_language.items()}
+    @cache  # noqa: B019 - one Hearing lives as long as the process
+    def _small_words(self, name: str, language: str) -> tuple[list[str], list[str]]:
+        """The phrases of one key as they are heard: those that may stand anywhere, and those only at the end."""
+        phrases: list[str] = getattr(self.wordings.nearest(language).hears, name)
+        ends = [phrase for phrase in phrases if phrase.startswith(TRAIL)]
+        return [spoken(phrase) for phrase in phrases if phrase not in ends], [spoken(phrase) for phrase in ends]
 
     @cache  # noqa: B019 - one Hearing lives as long as the process
     def _names(self, reader: str) -> dict[str, str]:

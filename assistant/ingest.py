@@ -12,10 +12,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from assistant.errors import InputError, SourceError
-from assistant.language import Detector, drop_direction_controls, normalise_code
+from assistant.language import Detector, normalise_code
 from assistant.parse_extracted import parse_extracted
 from assistant.parse_markdown import parse_markdown
 from assistant.records import Article
+from assistant.spelling import drop_direction_controls
 
 MARKDOWN = (".md", ".markdown")
 SUFFIXES = (*MARKDOWN, ".txt")

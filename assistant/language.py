@@ -60,7 +60,6 @@ SENTENCE_END = regex.compile(
     r"|\n+"
 )
 LETTER = regex.compile(r"\p{L}")
-DIRECTION_CONTROLS = regex.compile(r"[\u202a-\u202e\u2066-\u2069]")  # embeddings, overrides, isolates
 HAN_SCRIPTS = ("Hans", "Hant", "Jpan")  # told apart by more than counting
 SCRIPT_PARTS = {"Jpan": ("Hira", "Kana", "Hani"), "Kore": ("Hang",), "Hans": ("Hani",), "Hant": ("Hani",)}
 
@@ -125,11 +124,6 @@ def normalise_code(code: str) -> str:
         traditional = rest & {"hant", "tw", "hk", "mo"} or (primary == "yue" and "hans" not in rest)
         return "zh-Hant" if traditional else "zh-Hans"
     return primary
-
-
-def drop_direction_controls(text: str) -> str:
-    """The text without characters that turn the direction of what follows, so that it reads as something else."""
-    return DIRECTION_CONTROLS.sub("", text)
 
 
 def display_width(text: str) -> int:

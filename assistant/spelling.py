@@ -12,6 +12,7 @@ import opencc
 import regex
 
 HAN = regex.compile(r"\p{Script=Han}")
+DIRECTION_CONTROLS = regex.compile(r"[\u202a-\u202e\u2066-\u2069]")  # embeddings, overrides, isolates
 
 
 @cache
@@ -51,3 +52,8 @@ def han_conflicts(character: str) -> tuple[bool, bool, bool]:
         simplified or shinjitai,
         old_form or (simplified and not shinjitai),
     )
+
+
+def drop_direction_controls(text: str) -> str:
+    """The text without characters that turn the direction of what follows, so that it reads as something else."""
+    return DIRECTION_CONTROLS.sub("", text)

@@ -106,7 +106,7 @@ def test_a_language_that_is_asked_for_is_obeyed(real_assistant: Assistant, langu
 @pytest.mark.parametrize(
     ("message", "language"),
     [
-        ("额度最多多少，怎么申请？", "zh-Hans"),
+        ("额度最多多少，有哪些常见错误？", "zh-Hans"),
         ("クレジットは最大いくらですか？それと申請方法は何ですか？", "ja"),
         ("¿Cuánto valen los créditos y cómo se solicitan?", "es"),
         ("How much are the credits worth, and what are common mistakes?", "en"),

@@ -18,9 +18,10 @@ from markdown_it.token import Token
 
 from assistant.errors import AssistantError
 from assistant.ingest import MARKDOWN, find_files
-from assistant.language import drop_direction_controls, normalise_code
+from assistant.language import normalise_code
 from assistant.parse_markdown import ANCHOR, parse_markdown
 from assistant.records import Entry
+from assistant.spelling import drop_direction_controls
 from assistant.surfaces.render import is_web_address
 
 FRESH_S = 30.0  # a change of the articles shows after at most this long

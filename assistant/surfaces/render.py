@@ -23,8 +23,9 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from assistant.language import drop_direction_controls, is_right_to_left, script_of
+from assistant.language import is_right_to_left, script_of
 from assistant.records import Answer, Citation
+from assistant.spelling import drop_direction_controls
 
 MARKER = regex.compile(r"\[([0-9]{1,4})\]")
 TARGET = regex.compile(r"#cite-[0-9]{1,4}")
