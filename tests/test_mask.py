@@ -78,6 +78,6 @@ def test_masking_again_changes_nothing(text: str) -> None:
 @pytest.mark.parametrize("unit", ["1 ", "a@", "a.", "A1", "eyJ", "("])
 def test_masking_is_quick(unit: str) -> None:
     """No long message makes the patterns slow."""
-    started = time.process_time()
+    started = time.thread_time()
     mask(unit * 5_000)
-    assert time.process_time() - started < 1
+    assert time.thread_time() - started < 1

@@ -292,6 +292,6 @@ def test_cells_come_back_from_their_row(cells: list[str]) -> None:
 )
 def test_a_megabyte_parses_in_time(source: str) -> None:
     """A megabyte of anything takes less than two seconds of work."""
-    started = time.process_time()
+    started = time.thread_time()
     reason(f"Title\nHeading\n{source}", "txt")
-    assert time.process_time() - started < 2
+    assert time.thread_time() - started < 2

@@ -297,6 +297,6 @@ ONE_LINE = {
 def test_a_megabyte_parses_in_time(piece: str) -> None:
     """A megabyte, well-formed or hostile, takes less than two seconds of work."""
     body = piece * (1_000_000 // len(piece.encode()))
-    started = time.process_time()
+    started = time.thread_time()
     reason(markdown(body))
-    assert time.process_time() - started < 2
+    assert time.thread_time() - started < 2

@@ -14,7 +14,7 @@ from evals.planted import TRUE, Outcome, judge_planted, read_planted, shares
 # or two sentences. The aim is .95 and .05; on sentences that nothing was set on the judge is far from it.
 FLOORS = {
     "tuning": {"en": (0.98, 0.05), "es": (0.98, 0.03), "ja": (0.95, 0.06), "zh-Hans": (0.98, 0.05)},
-    "heldout": {"en": (0.82, 0.5), "es": (0.87, 0.47), "ja": (0.75, 0.57), "zh-Hans": (0.82, 0.4)},
+    "heldout": {"en": (0.82, 0.5), "es": (0.87, 0.5), "ja": (0.75, 0.57), "zh-Hans": (0.82, 0.47)},
 }
 LANGUAGES = ("en", "es", "ja", "zh-Hans")
 

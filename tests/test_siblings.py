@@ -140,9 +140,9 @@ def test_no_passages_have_no_families() -> None:
 def test_large_articles_align_in_time() -> None:
     """Two thousand passages a language, with one missing, take seconds at most."""
     whole = [f"m{number}" for number in range(2000)]
-    started = time.process_time()
+    started = time.thread_time()
     found = families({"en/a": whole, "ja/b": whole[:700] + whole[701:]})
-    assert time.process_time() - started < 10
+    assert time.thread_time() - started < 10
     assert Counter(len(group) for group in found) == {2: 1999, 1: 1}
 
 

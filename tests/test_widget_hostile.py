@@ -116,7 +116,9 @@ def test_attacks_are_inert(
     title = page.title()
     open_panel(page)
     ask(page, PAYLOADS)
-    for _ in range(2):
+    for is_again in (False, True):
+        if is_again:
+            page.reload()
         exchange = page.locator(".exchange")
         expect(exchange.locator(".question")).to_contain_text(PAYLOADS)
         expect(exchange.locator(".text")).to_contain_text("<img src=x onerror=")
@@ -124,7 +126,6 @@ def test_attacks_are_inert(
         expect(exchange.locator("mark")).to_have_text(PAYLOADS)
         assert exchange.locator("img, script, a, svg[onload]").count() == 0
         assert page.title() == title
-        page.reload()
 
 
 def test_stored_attack_is_inert(visits: Visits, start_server: Callable[..., str], fake: FakeAssistant) -> None:
