@@ -299,4 +299,4 @@ def test_a_megabyte_parses_in_time(piece: str) -> None:
     body = piece * (1_000_000 // len(piece.encode()))
     started = time.thread_time()
     reason(markdown(body))
-    assert time.thread_time() - started < 2
+    assert time.thread_time() - started < 5  # two seconds late in a long run; quadratic work would take minutes
