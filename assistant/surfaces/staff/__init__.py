@@ -1,0 +1,1 @@
+"""The staff desk over HTTP."""
