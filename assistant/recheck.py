@@ -1,0 +1,152 @@
+"""A part of a letter, as proposed or as edited -> its sentences, each supported by a passage or marked.
+
+In: a part, the passages that were found, the customer's language. Out: Lines, which joined are the part's text.
+Never: trusts where a sentence came from, or passes one in doubt: what can't be judged is marked.
+
+A sentence is supported when it is a whole sentence of a passage, word for word (`verify`), or when the judge of phrased
+sentences (`claims`) finds nothing against it in one passage and the likeliest does not say the contrary. Half a
+sentence is not: a dropped "not" would be one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+import regex
+
+from assistant.claims import Judge
+from assistant.compose import reads
+from assistant.cut import BULLET
+from assistant.figures import find_figures
+from assistant.language import language_name, split_sentences
+from assistant.letter import Part
+from assistant.lexical import words_of
+from assistant.records import Passage, Sentence
+from assistant.spelling import convert_chinese
+from assistant.verify import objection
+from assistant.wording import Wordings
+
+LineState = Literal["supported", "unsupported", "own", "gap"]
+Reason = Literal["", "figure", "name", "contrary", "meaning", "language"]
+JUDGED = 8  # passages against which an edited sentence is judged, the likeliest first
+LETTER = regex.compile(r"[\p{L}\p{N}]")
+# How the judge's objections begin -> what the agent is told; any other speaks of a turned-round meaning.
+TOLD: tuple[tuple[str, Reason], ...] = (
+    ("a figure", "figure"),
+    ("figures", "figure"),
+    ("a currency", "figure"),
+    ("a span", "figure"),
+    ("a name", "name"),
+    ("the passage does not say this", "meaning"),
+    ("a word that", "meaning"),
+    ("its language", "language"),
+    ("it is not in the asker's language", "language"),
+    ("it holds broken", "language"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One sentence with the white space behind it.
+
+    Args:
+        passage, quote: what it rests on, where it is supported; the quote is an exact part of `passage.text`.
+    """
+
+    text: str
+    state: LineState
+    reason: Reason = ""
+    passage: Passage | None = None
+    quote: str = ""
+
+
+class Checker:
+    """Checks parts of letters; safe to share."""
+
+    def __init__(self, judge: Judge, wordings: Wordings) -> None:
+        self._judge, self._wordings = judge, wordings
+
+    def check(self, part: Part, evidence: Sequence[Passage], language: str) -> list[Line]:
+        """The lines of a part.
+
+        Args:
+            evidence: the passages found for its question, best first, then those of the others.
+        """
+        lines = []
+        for text, is_gap in _cut(part):
+            if is_gap:
+                lines.append(Line(text, "gap"))
+            elif not LETTER.search(text) or self._is_own(text.strip(), part, evidence, language):
+                lines.append(Line(text, "own"))
+            else:
+                lines.append(self._judged(text, evidence, language))
+        return lines
+
+    def _is_own(self, said: str, part: Part, evidence: Sequence[Passage], language: str) -> bool:
+        """Whether a sentence is no claim about the subject: a greeting, a closing, who is quoted."""
+        if part.kind in ("greeting", "closing"):
+            return said in part.proposed or not find_figures(said)
+        quoted = self._wordings.nearest(language).quoted_from
+        named = {language_name(one.language, language) for one in evidence}
+        openings = [piece for name in named for piece in split_sentences(quoted.format(language=name))]
+        return said in {piece.strip() for piece in openings}
+
+    def _judged(self, text: str, evidence: Sequence[Passage], language: str) -> Line:
+        said = BULLET.sub("", text).strip()
+        for passage in evidence:
+            if quote := _quoted(said, passage):
+                return Line(text, "supported", "", passage, quote)
+        reason: Reason = "meaning"
+        for number, passage in enumerate(_likeliest(said, evidence)):
+            found = self._judge.objection(said, passage, language)
+            if not found:
+                return Line(text, "supported", "", passage, passage.text)
+            if not number:
+                reason = next((told for opening, told in TOLD if found.startswith(opening)), "contrary")
+            if reason == "contrary":  # another passage that merely does not mention it is no support
+                break
+        return Line(text, "unsupported", reason)
+
+
+def _cut(part: Part) -> Iterator[tuple[str, bool]]:
+    """The sentences of a part, and whether each is a gap's placeholder, which is never cut."""
+    mark = part.proposed.strip()
+    if not part.is_open:
+        yield from ((piece, False) for piece in split_sentences(part.text))
+        return
+    before, _, after = part.text.partition(mark)
+    space = after[: len(after) - len(after.lstrip())]
+    yield from ((piece, False) for piece in split_sentences(before))
+    yield mark + space, True
+    yield from ((piece, False) for piece in split_sentences(after[len(space) :]))
+
+
+def _quoted(said: str, passage: Passage) -> str:
+    """The part of the passage that holds the sentence word for word and whole; "" where none does."""
+    spelled = said
+    if reads(passage.language, "zh-Hans") or reads(passage.language, "zh-Hant"):
+        spelled = convert_chinese(said, passage.language)
+    for text in dict.fromkeys((said, spelled)):
+        if tuple(words_of(text)) in _whole_sentences(passage):
+            quote = text if text in passage.text else passage.text
+            if not objection(Sentence(text, passage, quote)):
+                return quote
+    return ""
+
+
+@lru_cache(maxsize=1024)  # the same passages are compared with every sentence of a letter
+def _whole_sentences(passage: Passage) -> frozenset[tuple[str, ...]]:
+    """The words of what may be said alone: its sentences, a row or an item as it is shown, an outline's point."""
+    lines = [line.strip().removeprefix("- ") for line in passage.shown.split("\n")]
+    sentences = [sentence for line in lines for sentence in split_sentences(line)]
+    texts = [*sentences, *lines, passage.shown, passage.lead]
+    return frozenset(words for text in texts if (words := tuple(words_of(text))))
+
+
+def _likeliest(said: str, evidence: Sequence[Passage]) -> list[Passage]:
+    """The passages that share most words with the sentence first, at most JUDGED."""
+    words = set(words_of(said))
+    return sorted(evidence, key=lambda one: -len(words & set(words_of(one.shown))))[:JUDGED]
