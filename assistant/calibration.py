@@ -1,6 +1,6 @@
 """What was learned from data: weights of the scores, and what a question's signals say about being answered.
 
-In: calibration.json beside this module, or another file of its form. Out: a Calibration.
+In: calibration.json beside this module, or a file of its form learned for another embedding model. Out: a Calibration.
 Never: learns; `python -m evals calibrate` does, and writes the file with its provenance.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from hashlib import sha256
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -59,6 +60,21 @@ class Calibration(BaseModel):
             weight * signals[name] for name, weight in self.confidence.items() if name != "bias"
         )
         return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
+
+
+def calibration_file(home: Path, model: str) -> Path:
+    """Where the calibration learned for an embedding model other than the bundled one is kept."""
+    return home / "models" / f"calibration-{sha256(model.encode()).hexdigest()[:16]}.json"
+
+
+def find_calibration(home: Path, model: str) -> Calibration:
+    """The calibration learned for a model, by its name; the bundled model's where none was learned.
+
+    Raises:
+        InputError: the file is malformed.
+    """
+    own = calibration_file(home, model)
+    return read_calibration(own if own.exists() else FILE)
 
 
 def read_calibration(file: Path = FILE) -> Calibration:

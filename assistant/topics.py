@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from assistant.errors import InputError, ModelError
 from assistant.models import Embedder, Embedding, unit_rows
+from assistant.records import Intent
 
 FILE = Path(__file__).parent / "topics.yaml"
 KINDS = ("elsewhere", "usual")
@@ -33,6 +34,8 @@ COARSE = 40  # topics compared token by token, by their centroids; the others ca
 SHARPNESS = 40.0  # of the softmax over topics: the expansion is the best topic, or a blend where several are close
 EXAMPLES = 2  # of each of them and each language, by sentence vector
 FAR = -1.0
+# Topics that ask nothing of the articles.
+INTENTS: dict[str, Intent] = {"intent_greeting": "greeting", "intent_thanks": "thanks", "intent_person": "person"}
 BATCH = 256
 FORMAT = 3  # of the kept arrays
 Array = NDArray[np.float32]
@@ -80,6 +83,14 @@ class Topics:
         """Question token vectors less their language's mean, of unit length; unknown languages use the mean of all."""
         return unit_rows(tokens - self.question_mean(language))
 
+    def intent(self, compared: Resemblance) -> tuple[Intent, float]:
+        """What a message wants: `question`, unless it resembles a topic that asks nothing more than any other; and by
+        how much more."""
+        order = np.argsort(-compared.both_ways)
+        intent = INTENTS.get(self.names[order[0]], "question")
+        other = next((number for number in order if self.names[number] not in INTENTS), order[0])
+        return intent, float(compared.both_ways[order[0]] - compared.both_ways[other])
+
     @property
     def dimensions(self) -> int:
         """d, the length of a vector."""
@@ -104,7 +115,8 @@ class Topics:
         one_way, both_ways = np.full((2, len(self.names)), FAR, np.float32)
         one_way[chosen] = self._best_of(forth, examples)[chosen]
         both_ways[chosen] = self._best_of((forth + back) / 2, examples)[chosen]
-        weights = np.exp(SHARPNESS * (one_way - one_way.max()))
+        usual = np.where(self.elsewhere, FAR, one_way)
+        weights = np.exp(SHARPNESS * (usual - usual.max()))
         return Resemblance(one_way, both_ways, np.asarray(weights @ self.centroids / weights.sum(), np.float32))
 
     @cached_property

@@ -9,7 +9,6 @@ import argparse
 from pathlib import Path
 
 from assistant.adapter import FILE as ADAPTER
-from assistant.calibration import FILE
 from evals.peers import PEERS
 
 SLICE = 0.2  # of each language's cases: what CI asks
@@ -27,6 +26,11 @@ def parser() -> argparse.ArgumentParser:
     _language(commands.add_parser("language", help="measure how often the language of short texts is told"))
     _public(commands.add_parser("public", help="measure every row of the table over a folder of public sets"))
     _planted(commands.add_parser("planted", help="measure what of a lying chat model gets past the judge"))
+    gaps = commands.add_parser("gaps", help="measure how a simulated month's unanswered questions are gathered")
+    gaps.add_argument("--json", action="store_true", help="machine-readable output")
+    gaps.set_defaults(command="gaps")
+    _parity(commands.add_parser("parity", help="measure what is found of articles that drifted apart on purpose"))
+    _tickets(commands.add_parser("tickets", help="measure how well the questions of customers' tickets are found"))
     speed = commands.add_parser("bench", help="measure the speed against the tutorial stack")
     speed.add_argument("--json", action="store_true", help="machine-readable output")
     speed.set_defaults(command="bench")
@@ -59,7 +63,9 @@ def _calibrate(learning: argparse.ArgumentParser) -> None:
         help="learn from the same articles in this form too",
     )  # fmt: skip
     learning.add_argument("--public", type=Path, metavar="FOLDER", help="learn from the public sets in this folder too")
-    learning.add_argument("--output", type=Path, default=FILE, help="write here instead")
+    learning.add_argument(
+        "--output", type=Path, help="write here (default: assistant/calibration.json, or the home for another model)"
+    )
     learning.set_defaults(command="calibrate")
 
 
@@ -110,6 +116,19 @@ def _planted(lying: argparse.ArgumentParser) -> None:
     lying.add_argument("--set", choices=("tuning", "heldout"), default="heldout", help="default: %(default)s")
     lying.add_argument("--language", nargs="+", default=[], metavar="CODE", help="sentences in these languages only")
     lying.set_defaults(command="planted")
+
+
+def _parity(drifting: argparse.ArgumentParser) -> None:
+    drifting.add_argument("--set", nargs="+", choices=("tuning", "held"), default=[], help="default: both")
+    drifting.add_argument("--seeds", type=int, default=3, metavar="N", help="drawn so many times (default: 3)")
+    drifting.add_argument("--json", action="store_true", help="machine-readable output")
+    drifting.set_defaults(command="parity")
+
+
+def _tickets(reading: argparse.ArgumentParser) -> None:
+    reading.add_argument("--set", nargs="+", choices=("tuning", "heldout"), default=[], help="default: both")
+    reading.add_argument("--json", action="store_true", help="machine-readable output")
+    reading.set_defaults(command="tickets")
 
 
 def _share(text: str) -> float:

@@ -1,6 +1,8 @@
 """What the calibration is learned from: questions with their truth, each set over an index of its own.
 
-In: the corpus, other forms of its articles, the sites the model did not learn from, a folder of public sets.
+In: the corpus, other forms of its articles, the sites the model did not learn from, a folder of public sets. Over the
+corpus, the cases of `tuning` and of `confidence`: the second were written later, to be asked once; their unanswerable
+questions showed how much the confidence rested on subjects its makers had thought of, so that it learns from them now.
 Out: TrainingSets. Never: the held-out cases, or sites the model learned from, where it would look better than it is.
 """
 
@@ -44,16 +46,20 @@ def training_sets(
         InputError: a public file can't be read.
     """
     first = prepare(settings, [settings.corpus], stack, None)
-    cases = case_questions(read_cases("tuning"))
+    cases, more = case_questions(read_cases("tuning")), case_questions(read_cases(["confidence", "fresh"]))
     facts = read_facts()
 
     def states(fact: str, passage: Passage) -> bool:
         return stands_in(facts[fact], passage)
 
-    sets = [_over(first, "corpus", cases, states, decides=True)]
+    sets = [
+        _over(first, "corpus", cases, states, decides=True),
+        _over(first, "corpus, more", more, states, decides=True, ranks=False),
+    ]
     if articles:
         extracted = prepare(settings, articles, stack, None, first)
         sets.append(_over(extracted, "extracted", cases, states, decides=True))
+        sets.append(_over(extracted, "extracted, more", more, states, decides=True, ranks=False))
     sites = read_sites(held_out=True)
     for site in sites:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="evals-")))
@@ -77,8 +83,10 @@ def _over(
     states: Callable[[str, Passage], bool],
     weight: float = 1.0,
     decides: bool = False,
+    ranks: bool = True,
 ) -> TrainingSet:
-    return TrainingSet(name, build(parts.settings, parts=parts).retriever, tuple(questions), states, weight, decides)
+    retriever = build(parts.settings, parts=parts).retriever
+    return TrainingSet(name, retriever, tuple(questions), states, weight, decides, ranks)
 
 
 def _has_anchor(fact: str, passage: Passage) -> bool:
