@@ -145,6 +145,43 @@ def test_stored_attack_is_inert(visits: Visits, start_server: Callable[..., str]
     assert page.title() == title
 
 
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "[null]",
+        '[{"id": 1, "question": {}}]',
+        '[{"id": "a", "question": "q", "answer": {}}]',
+        '[{"id": "a", "question": "q", "answer": {"html": "x", "language": "es", "citations": {}}}]',
+        '[{"id": "a", "question": "q", "answer": "x"}]',
+    ],
+    ids=["null", "numbers", "empty-answer", "no-list", "text"],
+)
+def test_broken_history_does_not_stop_it(
+    visits: Visits, start_server: Callable[..., str], fake: FakeAssistant, broken: str
+) -> None:
+    """Whatever stands in the storage, the widget appears and answers, and what can be read of the history is kept."""
+    sound = '{"id": "b", "question": "kept?", "answer": {"html": "<p>kept</p>", "language": "es", "citations": []}}'
+    state = f'{{"at": 9e15, "conversation": "", "exchanges": {broken[:-1]}, {sound}]}}'
+    script = f"localStorage['faq-assistant:'] ??= {state!r}"
+    page = visits.open(f"{start_server(fake)}/?language=es", script=script)
+    open_panel(page)
+    expect(page.locator(".exchange .text")).to_have_text("kept")
+    expect(ask(page, REPLIES["es"][0])).to_have_attribute("data-outcome", "answered")
+
+
+@pytest.mark.parametrize(
+    ("named", "expected"), [("x-klingon", "es"), ("en_US.UTF-8", "es"), ("日本語", "es"), ("ja_JP", "ja"), ("", "es")]
+)
+def test_unusable_language_of_a_page_is_passed_over(
+    visits: Visits, stack: ExitStack, start_server: Callable[..., str], fake: FakeAssistant, named: str, expected: str
+) -> None:
+    """A page whose `lang` is no language code still gets the widget, in the browser's language."""
+    address = shop(stack, start_server(fake), named)
+    page = visits.open(address, locale="es-MX")
+    open_panel(page)
+    expect(page.locator("faq-assistant .panel")).to_have_attribute("lang", expected)
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_cut_stream_is_taken_up_again(
     visits: Visits, start_server: Callable[..., str], fake: FakeAssistant, stack: ExitStack, language: str

@@ -216,6 +216,84 @@ def test_right_to_left_is_mirrored(visit: Callable[..., Page]) -> None:
     assert question["x"] - reply["x"] < 2
 
 
+def place(page: Page, selector: str) -> tuple[float, float]:
+    """Top and bottom edge of an element, in pixels."""
+    box = page.locator(f"faq-assistant {selector}").bounding_box()
+    assert box
+    return box["y"], box["y"] + box["height"]
+
+
+@pytest.mark.parametrize("size", [(390, 844), (1280, 800)], ids=["phone", "desktop"])
+@pytest.mark.parametrize("language", ["zh-Hans", "ja", "es", "ar"])
+def test_each_new_question_stands_at_the_top(
+    visit: Callable[..., Page], fake: FakeAssistant, language: str, size: tuple[int, int]
+) -> None:
+    """However much was said before, a new question moves to the top and its whole reply is in sight, without a jump
+    when the reply is complete; after a reload the last question stands there again."""
+    page = visit(language, size=size, reduced_motion="reduce")
+    open_panel(page)
+    for _ in range(3):
+        ask(page, REPLIES[language][0])
+    send(page, f"{REPLIES[language][0]} pause")
+    expect(page.locator(".exchange").nth(3).locator(".cite")).to_have_count(1)
+    before = place(page, ".exchange:last-child .question")[0]
+    fake.resumed.set()
+    expect(page.locator(".exchange").nth(3)).to_have_attribute("data-outcome", "answered")
+    top, bottom = place(page, ".thread")
+    question = place(page, ".exchange:last-child .question")[0]
+    assert top <= question < top + 40
+    assert question == before
+    assert place(page, ".exchange:last-child .tools")[1] <= bottom
+    page.reload()
+    if size[0] < 500:
+        open_panel(page)
+    expect(page.locator(".exchange")).to_have_count(4)
+    assert top <= place(page, ".exchange:last-child .question")[0] < top + 40
+
+
+@pytest.mark.parametrize("language", ["ja", "en"])
+def test_waiting_question_leaves_the_answer_in_sight(
+    visit: Callable[..., Page], fake: FakeAssistant, language: str
+) -> None:
+    """A question that waits its turn shows below the answer under way, and both are in sight."""
+    page = visit(language, reduced_motion="reduce")
+    open_panel(page)
+    ask(page, REPLIES[language][0])
+    send(page, f"{REPLIES[language][0]} pause")
+    expect(page.locator(".exchange").nth(1).locator(".cite")).to_have_count(1)
+    top, bottom = place(page, ".thread")
+    send(page, "unknown")
+    expect(page.locator("[data-state=waiting]")).to_be_visible()
+    assert place(page, ".exchange:nth-child(2) .question")[0] >= top
+    assert place(page, "[data-state=waiting] .state")[1] <= bottom
+    fake.resumed.set()
+    expect(page.locator("[data-outcome=abstained]")).to_have_count(1)
+
+
+def test_quick_answers_come_without_a_flash(visit: Callable[..., Page]) -> None:
+    """That something is under way shows after a moment only: the line keeps its room, unseen, and then fades in."""
+    page = visit("en")
+    open_panel(page)
+    seen = page.evaluate(
+        """() => { const widget = document.querySelector('faq-assistant'); widget.ask('slow');
+             const state = widget.shadowRoot.querySelector('.state');
+             return [getComputedStyle(state).opacity, state.checkVisibility(), state.offsetHeight > 20]; }"""
+    )
+    assert seen == ["0", True, True]
+    expect(page.locator(".exchange .state")).to_have_css("opacity", "1")
+
+
+def test_no_line_ends_with_a_single_character(visit: Callable[..., Page]) -> None:
+    """Questions, suggestions and paragraphs break so that no last line holds one character or word alone."""
+    page = visit("ja", reduced_motion="reduce")
+    open_panel(page)
+    ask(page, REPLIES["ja"][0])
+    for name in (".question", ".text p"):
+        assert page.locator(f"faq-assistant .exchange {name}").evaluate(
+            "one => getComputedStyle(one).textWrapStyle"
+        ) == ("pretty")
+
+
 def test_outcomes_look_different(visit: Callable[..., Page]) -> None:
     """Answered, related and abstained replies are told apart by more than their words."""
     page = visit("en")

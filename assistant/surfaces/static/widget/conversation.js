@@ -36,8 +36,9 @@ export class Conversation {
 
   ask(question) {
     const exchange = this.#show({ id: newId(), question });
+    const block = this.#current ? "nearest" : "start"; // one that waits leaves the answer that is being read in sight
     this.#enqueue(exchange);
-    exchange.element.scrollIntoView({ block: "start" });
+    exchange.element.scrollIntoView({ block });
   }
 
   stop() {

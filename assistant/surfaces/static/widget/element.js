@@ -3,9 +3,11 @@
 
 import { Conversation } from "./conversation.js";
 import { isPhone, Panel } from "./panel.js";
-import css from "./style.js";
+import { css } from "./style.js";
 import { readJson } from "./transport.js";
 
+const CODE = /^[a-z]{2,8}([-_][a-z\d]{1,8}){0,4}$/i; // what pages say is not always one
+const LONGEST_PAUSE_MS = 60_000;
 const BASE = new URL("../../", import.meta.url);
 
 export class FaqAssistant extends HTMLElement {
@@ -28,7 +30,8 @@ export class FaqAssistant extends HTMLElement {
   }
 
   get pageLanguage() {
-    return this.getAttribute("language") || this.closest("[lang]")?.lang || document.documentElement.lang || navigator.language;
+    const named = [this.getAttribute("language"), this.closest("[lang]")?.lang, document.documentElement.lang, navigator.language];
+    return named.find((code) => code && CODE.test(code)) ?? "";
   }
 
   url(path, query = {}) {
@@ -89,12 +92,12 @@ export class FaqAssistant extends HTMLElement {
 
   async #start() {
     this.#build();
-    while (!this.language) {
+    for (let pause = 3000; !this.language; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
       try {
         await this.speak(this.pageLanguage);
       } catch (error) {
         if (error.status === 403) return console.error(`faq-assistant: ${error.message}`);
-        await new Promise((resolve) => setTimeout(resolve, 3000));
+        await new Promise((resolve) => setTimeout(resolve, pause));
       }
     }
     this.conversation.resume();

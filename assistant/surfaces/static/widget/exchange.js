@@ -3,12 +3,6 @@
 import { fromHtml, icon, isWeb, make, plain, writer } from "./markup.js";
 import { option } from "./panel.js";
 
-const ICONS = {
-  copy: "M7.5 7.5h8.5V16H7.5zM4 12V4h8",
-  up: "M6 9v7H3.5V9zM6 9l3.5-6c1.5 0 2 1 2 2L11 8h4.5l1 1-1.2 6.2-1.3.8H6",
-  down: "M6 11V4H3.5v7zM6 11l3.5 6c1.5 0 2-1 2-2l-.5-3h4.5l1-1-1.2-6.2L14 4H6",
-};
-
 export class Exchange {
   // `host` gives label(name), languageName(code), choose(question), follow(event, citation); `ledger` rate(exchange, value, comment).
   constructor(host, ledger, { id, question, rating }) {
@@ -95,7 +89,7 @@ export class Exchange {
     const { outcome, suggestions = [] } = this.answer;
     this.tools.hidden = !["answered", "related"].includes(outcome);
     const tool = (name, label, act) =>
-      make("button.tool", { type: "button", title: this.label(label), "aria-label": this.label(label), onclick: act }, icon(ICONS[name]));
+      make("button.tool", { type: "button", title: this.label(label), "aria-label": this.label(label), onclick: act }, icon(name));
     const thumb = (value, label) => {
       const button = tool(value, label, () => this.#rate(value));
       button.setAttribute("aria-pressed", String(this.rating === value));

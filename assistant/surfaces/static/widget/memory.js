@@ -13,6 +13,13 @@ const area = (name) => {
   }
 };
 
+// The page's own scripts can write there, too.
+const isSound = (record) => {
+  const { id, question, answer } = record ?? {};
+  const texts = answer ? [id, question, answer.html, answer.language] : [id, question];
+  return texts.every((text) => typeof text === "string") && (!answer || Array.isArray(answer.citations));
+};
+
 export class Memory {
   #local = area("localStorage");
   #session = area("sessionStorage");
@@ -32,8 +39,8 @@ export class Memory {
   // { conversation, exchanges: [{ id, question, at, answer?, rating? }] }; an exchange without an answer is under way.
   read() {
     const found = this.#get(this.#local, this.name);
-    const isUsable = Array.isArray(found?.exchanges) && Date.now() - found.at < AGE_MS;
-    return isUsable ? found : { conversation: "", exchanges: [] };
+    if (!Array.isArray(found?.exchanges) || !(Date.now() - found.at < AGE_MS)) return { conversation: "", exchanges: [] };
+    return { ...found, exchanges: found.exchanges.filter(isSound) };
   }
 
   // Reads, changes, writes, so that two tabs add to one conversation.

@@ -2,7 +2,6 @@
 
 import { icon, make } from "./markup.js";
 
-const ICONS = { close: "M5 5l10 10M15 5L5 15", send: "M10 16V4M4.5 9.5L10 4l5.5 5.5", stop: "M6 6h8v8H6z", chat: "M4 4h12v9H9l-4 3.5V13H4z" };
 const PHONE = "(max-width: 30rem)";
 const canHover = () => matchMedia("(hover: hover)").matches;
 export const isPhone = () => matchMedia(PHONE).matches;
@@ -13,7 +12,7 @@ export class Panel {
     Object.assign(this, { isInline, act, limit: 0, isBusy: false, label: () => "" });
     const button = (name, onclick, ...content) => make(`button.${name}`, { type: "button", onclick }, ...content);
     this.heading = make("h2", { id: "title" });
-    this.closer = button("close", () => this.close(), icon(ICONS.close));
+    this.closer = button("close", () => this.close(), icon("close"));
     this.intro = make("p.intro");
     this.samples = make("ul.options");
     this.welcome = make("div.welcome", {}, this.intro, this.samples);
@@ -31,7 +30,7 @@ export class Panel {
       make("div.head", {}, this.heading, isInline ? "" : this.closer),
       this.thread, this.live, this.form, make("div.foot", {}, this.person, this.again));
     this.caption = make("span");
-    this.launcher = button("launcher", () => this.open(), icon(ICONS.chat), this.caption);
+    this.launcher = button("launcher", () => this.open(), icon("chat"), this.caption);
     this.launcher.setAttribute("aria-haspopup", "dialog");
     this.launcher.hidden = true; // until it has a name
     this.corner = make("aside", {}, this.launcher);
@@ -127,7 +126,7 @@ export class Panel {
     if (problem.textContent !== sentence) problem.textContent = sentence;
     box.setAttribute("aria-invalid", String(isLong));
     const name = this.isBusy && isEmpty ? "stop" : "send";
-    if (sender.dataset.name !== name) sender.replaceChildren(icon(ICONS[name]));
+    if (sender.dataset.name !== name) sender.replaceChildren(icon(name));
     sender.dataset.name = name;
     sender.setAttribute("aria-label", label(name));
     sender.setAttribute("aria-disabled", String(isLong || (isEmpty && name === "send")));

@@ -3,7 +3,7 @@
 
 const SILENCE_MS = 16_000; // the server sends a sign of life every five seconds
 const PATIENCE_MS = 90_000; // without any progress
-const LONGEST_PAUSE_MS = 8_000;
+const LONGEST_DELAY_MS = 8_000;
 
 export class Refused extends Error {
   constructor(status, sentence, seconds = 0) {
@@ -45,7 +45,7 @@ export async function* ask(url, body, signal, notice) {
     }
     if (performance.now() - progress > PATIENCE_MS && navigator.onLine) throw new TypeError("the server can't be reached");
     await calm(pause, signal);
-    pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
+    pause = Math.min(pause * 2, LONGEST_DELAY_MS);
   }
 }
 
