@@ -27,13 +27,13 @@ endef
 $(VENV)/serving: pyproject.toml constraints.txt
 	$(ENVIRONMENT)
 	@echo "Installing what serving needs (about a minute, once) …" >&2
-	@$(PIP) install -c constraints.txt -e .
+	@$(PIP) install -c constraints.txt -e '.[staff]'
 	@touch $@
 
 $(VENV)/everything: pyproject.toml constraints.txt
 	$(ENVIRONMENT)
 	@echo "Installing everything, for development (a few minutes, once) …" >&2
-	@$(PIP) install -c constraints.txt -e '.[huggingface,postgres,evals,dev]'
+	@$(PIP) install -c constraints.txt -e '.[staff,oidc,huggingface,postgres,slack,evals,dev]'
 	@touch $(VENV)/serving $@
 
 run: $(VENV)/serving  ## install, build the model, ingest the articles, serve them with the demo page
@@ -48,10 +48,11 @@ setup: $(VENV)/everything  ## install everything
 test: setup  ## install everything, run the tests
 	@$(BIN)/python -m pytest
 
-check: setup  ## format, lint, types
+check: setup  ## format, lint, types, parity of the corpus
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
+	@$(BIN)/assistant check corpus
 
 eval: setup  ## measure the answers by language, compare with the baseline
 	@$(BIN)/python -m evals

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assistant.calibration import read_calibration
+from assistant.calibration import find_calibration
 from assistant.errors import InputError
 from assistant.ingest import absolute, find_files, is_article, read_article
 from assistant.language import Detector, normalise_code
@@ -23,6 +23,7 @@ from assistant.wording import Wordings
 
 if TYPE_CHECKING:  # these import Chroma and LangChain, which take as long as the model: see build_parts
     from assistant.build_index import Summary
+    from assistant.drafts import Drafter
     from assistant.handover import Courier
     from assistant.index import Index
     from assistant.phrase import Phraser
@@ -101,6 +102,13 @@ def open_store(settings: Settings) -> Store:
     return Store(given or f"sqlite:///{settings.home / 'conversations.sqlite3'}", settings.retention_days)
 
 
+def first_token(store: Store) -> str | None:
+    """The token of the staff desk's first editor, where nobody was ever invited to it."""
+    from assistant.members import Members
+
+    return Members(store.engine).invite_first()
+
+
 def open_courier(settings: Settings, store: Store) -> Courier | None:
     """What tells the handover's webhook, if there is one.
 
@@ -134,7 +142,8 @@ def build(settings: Settings, report: Report = silent, parts: Parts | None = Non
     parts.index.check_model(parts.embedder.name)
     if parts.index.asks_store:
         parts.index.store()
-    retriever = Retriever(parts.index, parts.embedder, parts.topics, read_calibration(), parts.wordings)
+    calibration = find_calibration(settings.home, parts.embedder.name)
+    retriever = Retriever(parts.index, parts.embedder, parts.topics, calibration, parts.wordings)
     return Assistant(
         retriever,
         parts.detector,
@@ -145,6 +154,18 @@ def build(settings: Settings, report: Report = silent, parts: Parts | None = Non
         normalise_code(settings.default_language),
         _phraser(settings, parts),
     )
+
+
+def build_drafter(assistant: Assistant) -> Drafter:
+    """What writes replies for staff, over the assistant's own index and models."""
+    from assistant.claims import Judge
+    from assistant.drafts import Drafter
+    from assistant.recheck import Checker
+
+    retriever = assistant.retriever
+    judge = Judge(retriever.index, retriever.embedder, assistant.detector)
+    checker = Checker(judge, assistant.wordings)
+    return Drafter(retriever, assistant.detector, assistant.hearing, checker, assistant.default_language)
 
 
 def _phraser(settings: Settings, parts: Parts) -> Phraser | None:

@@ -1,4 +1,4 @@
-"""The command line: `assistant ingest | ask | serve | check`.
+"""The command line: `assistant ingest | ask | serve | slack | staff | check`.
 
 In: arguments, files, stdin. Out: answers, JSON lines or a report on stdout; errors and progress on stderr.
 Never: shows a traceback, imports a model or the web framework before a command needs it, or writes anything but UTF-8.
@@ -15,14 +15,22 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assistant.errors import AssistantError, InputError
+from assistant.slack_commands import NO_SLACK, slack_app
+from assistant.staff_commands import staff
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from assistant.records import Answer
     from assistant.settings import Settings
+    from assistant.store import Store
+    from assistant.surfaces.backend import Answers
 
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 WIDE = 1_000_000  # columns of what is no terminal: nothing is wrapped there
 app = typer.Typer(name="assistant", add_completion=False, pretty_exceptions_enable=False)
+app.add_typer(slack_app)
+app.add_typer(staff)
 Paths = Annotated[list[Path] | None, typer.Argument(help="files or folders; the corpus where none is named")]
 Json = Annotated[bool, typer.Option("--json", help="machine-readable output")]
 
@@ -135,10 +143,83 @@ def serve(
     """Serve the web API and the page to try it."""
     from assistant import bootstrap
     from assistant.surfaces import web
-    from assistant.surfaces.backend import Answers
 
     given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
     settings = _settings(**given)
+
+    store = bootstrap.open_store(settings)
+    courier = bootstrap.open_courier(settings, store)
+    web.serve(_loader(settings), settings, _announcer(settings, store), store, courier)
+
+
+@slack_app.callback(invoke_without_command=True)
+def slack(context: typer.Context) -> None:
+    """Answer in Slack over Socket Mode, without a public address."""
+    if context.invoked_subcommand is not None:
+        return
+    from assistant import bootstrap
+
+    settings = _settings()
+    try:
+        from assistant.surfaces.slack.socket_mode import run_socket_mode
+    except ImportError as error:
+        raise InputError(NO_SLACK.format(reason=error)) from None
+    from assistant.surfaces.web import log_as_json
+
+    log_as_json()
+    store = bootstrap.open_store(settings)
+    courier = bootstrap.open_courier(settings, store)
+    run_socket_mode(_loader(settings), settings, typer.echo, store, courier)
+
+
+@app.command()
+def check(
+    paths: Paths = None,
+    as_json: Json = False,
+    allow: Annotated[Path | None, typer.Option(help="a YAML list of differences that are meant, with reasons")] = None,
+) -> None:
+    """Read, check and compare article files without touching the index; exit code 1 where anything is found."""
+    from assistant.surfaces.check import check_files, finding_line
+
+    settings = _settings()
+    report = check_files(paths or [settings.corpus], settings.file_limit_mb, allow)
+    if as_json:
+        _write_json(report.as_json())
+    else:
+        for problem in report.problems:
+            typer.echo(problem)
+        for finding in report.findings:
+            typer.echo(finding_line(finding))
+        typer.echo(f"{report.files} files checked, {len(report.problems)} with problems")
+        if report.findings or report.allowed:
+            typer.echo(f"{len(report.findings)} findings in their texts, {len(report.allowed)} allowed")
+    if not report.is_clean:
+        raise typer.Exit(FAILED)
+
+
+def _settings(**overrides: object) -> Settings:
+    from assistant.settings import read_settings
+
+    return read_settings(**overrides)
+
+
+def _announcer(settings: Settings, store: Store) -> Callable[[str], None]:
+    """What says where the server listens, and once, at the very first start, how the first editor signs in."""
+    from assistant import bootstrap
+
+    token = None if settings.staff_oidc_issuer else bootstrap.first_token(store)
+
+    def announce(address: str) -> None:
+        typer.echo(f"listening on {address}")
+        if token:
+            typer.echo(f"staff desk: {address}staff, first token, shown only now: {token}")
+
+    return announce
+
+
+def _loader(settings: Settings) -> Callable[[], Answers]:
+    """What builds the assistant of a process that goes on answering."""
+    from assistant import bootstrap
 
     def load() -> Answers:
         from assistant.surfaces.progress import Progress
@@ -150,32 +231,7 @@ def serve(
         assistant.suggestions.work_behind()
         return assistant
 
-    store = bootstrap.open_store(settings)
-    courier = bootstrap.open_courier(settings, store)
-    web.serve(load, settings, lambda address: typer.echo(f"listening on {address}"), store, courier)
-
-
-@app.command()
-def check(paths: Paths = None, as_json: Json = False) -> None:
-    """Read and check article files without touching the index."""
-    from assistant.surfaces.check import check_files
-
-    settings = _settings()
-    report = check_files(paths or [settings.corpus], settings.file_limit_mb)
-    if as_json:
-        _write_json({"files": report.files, "problems": [problem.as_json() for problem in report.problems]})
-    else:
-        for problem in report.problems:
-            typer.echo(problem)
-        typer.echo(f"{report.files} files checked, {len(report.problems)} with problems")
-    if report.problems:
-        raise typer.Exit(FAILED)
-
-
-def _settings(**overrides: object) -> Settings:
-    from assistant.settings import read_settings
-
-    return read_settings(**overrides)
+    return load
 
 
 def _show(answer: Answer, as_json: bool) -> None:

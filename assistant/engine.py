@@ -20,7 +20,7 @@ from sqlalchemy.pool import StaticPool
 
 from assistant.errors import InputError, StoreUnavailable
 
-REVISION = "0001"  # the newest file under migrations/versions
+REVISION = "0005_insight"  # the newest file under migrations/versions
 MEMORY = "sqlite://"
 WAIT_S = 10  # for a lock or a connection
 LOCK = 0x6661_7173  # PostgreSQL's advisory lock while a schema is brought up to date: any number of ours
@@ -80,6 +80,16 @@ class Engine:
         with self._lock, self.translated(), self._engine.begin() as connection:
             yield connection
 
+    @property
+    def sqlalchemy(self) -> Any:
+        """SQLAlchemy's own engine, for libraries that bring their statements along."""
+        return self._engine
+
+    def lock(self, connection: Connection, number: int) -> None:
+        """Makes other writers that ask for the same number wait for this transaction, as all do with SQLite."""
+        if not self.is_sqlite:
+            connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": number})
+
     def insert(self, table: Table) -> Any:
         """An INSERT that can say ON CONFLICT, which both databases understand alike."""
         return sqlite.insert(table) if self.is_sqlite else postgresql.insert(table)
@@ -95,8 +105,7 @@ class Engine:
                 return
         file = self.url.database if self.is_sqlite else None
         with FileLock(f"{file}.lock", timeout=WAIT_S) if file else nullcontext(), self.write() as connection:
-            if not self.is_sqlite:
-                connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": LOCK})
+            self.lock(connection, LOCK)
             if _revision(connection) != REVISION:
                 _upgrade(connection)
 

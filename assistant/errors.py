@@ -7,7 +7,10 @@ Never raised for uncertainty: "the articles do not say" is an Answer, not an err
     │   └── SourceError   … and it is an article file (names file and line)
     ├── ModelError        an embedding model can't be built, loaded or reached
     ├── IndexUnavailable  the index is missing, unreachable, or was built for another model
-    └── StoreUnavailable  the store of conversations can't be opened or reached
+    ├── StoreUnavailable  the store of conversations can't be opened or reached
+    ├── Outdated          a draft of which somebody else has saved another version
+    └── AccessRefused     a token, session, page or role that does not open the staff desk
+        └── LockedOut     … for a while, because too many wrong tokens were tried
 """
 
 from pathlib import Path
@@ -45,3 +48,39 @@ class IndexUnavailable(AssistantError):
 
 class StoreUnavailable(AssistantError):
     """The store of conversations can't be opened, reached or written."""
+
+
+class AccessRefused(AssistantError):
+    """What was shown does not open the staff desk, or not this part of it.
+
+    Args:
+        status: the HTTP status that says so: 401 for nobody, 403 for somebody who may not.
+    """
+
+    def __init__(self, sentence: str, status: int = 401) -> None:
+        super().__init__(sentence)
+        self.status = status
+
+
+class LockedOut(AccessRefused):
+    """Too many wrong tokens were tried.
+
+    Args:
+        seconds: until the next may be.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = max(1, round(seconds))
+        super().__init__(f"too many wrong tokens were tried from here; try again in {self.seconds} s", 429)
+
+
+class Outdated(AssistantError):
+    """Somebody else has saved another version meanwhile, which must not be overwritten unseen.
+
+    Args:
+        changed_by, changed_at: who that was, and when (seconds since 1970).
+    """
+
+    def __init__(self, changed_by: str, changed_at: float) -> None:
+        super().__init__(f"{changed_by} has saved another version; look at it, then save yours on top of it")
+        self.changed_by, self.changed_at = changed_by, changed_at

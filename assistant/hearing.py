@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 
 import regex
 
 from assistant.language import language_name
 from assistant.records import Intent
 from assistant.spelling import fold_accents
+from assistant.spoken import DENSE, NOT_SPOKEN, beside, holds, is_slip, plain, spoken, spoken_phrase, without
 from assistant.wording import LANGUAGE, Wordings
 
 KINDS: dict[str, Intent] = {
@@ -27,21 +28,12 @@ KINDS: dict[str, Intent] = {
     "greetings": "greeting",
 }  # the strongest first: "hi, are you a bot?" is small talk
 LONGEST = 80  # letters: what is longer says more than a pleasantry
+REMEMBERED = 2000  # short texts
 TYPO_LETTERS = 5  # a word this long may be one slip away from a phrase
-NOT_SPOKEN = regex.compile(r"[^\p{L}\p{M}\p{N}]+")
-RUNS = regex.compile(r"(.)\1+")
-DRAWN_OUT = regex.compile(r"(?<=[\p{Hiragana}\p{Katakana}])[ー～]+(?=\s|$)")
 CLAUSE = regex.compile(r"[,.!?;:，。！？；：、…~〜～\n،؛؟।|]+\s*|\s+[—–-]+\s+")
-DENSE = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Hangul}]")
 TRAIL, TRAILING = "…", 8  # what stands only at the end of a text, of so many letters at most
 BLANK = "\ue000"  # stands for a language's name while patterns are compared
 LETTERS = regex.compile(r"[\p{L}\p{N}]")
-
-
-def spoken(text: str) -> str:
-    """A message reduced to what would be heard: letters and digits, one case and width, no accents, single spaces."""
-    folded = fold_accents(unicodedata.normalize("NFKC", text))
-    return RUNS.sub(r"\1", DRAWN_OUT.sub("", NOT_SPOKEN.sub(" ", folded).strip()))
 
 
 class Hearing:
@@ -59,7 +51,7 @@ class Hearing:
         heard = spoken(text)
         if not heard or len(heard) > LONGEST:
             return {}
-        found = {language: kind for language in self._phrases if (kind := self._cover(heard, self._phrases[language]))}
+        found = self._covered(heard)
         if (
             found
             or " " in heard
@@ -71,13 +63,13 @@ class Hearing:
             language: KINDS[name]
             for language, phrases in self._phrases.items()
             for phrase, name in phrases.items()
-            if name in ("greetings", "thanks") and len(phrase) >= TYPO_LETTERS and _is_slip(heard, phrase)
+            if name in ("greetings", "thanks") and len(phrase) >= TYPO_LETTERS and is_slip(heard, phrase)
         }
 
     def wants_person(self, text: str) -> list[str]:
         """Languages in which the text asks for a person."""
         said = spoken(text)
-        return [language for language, phrases in self._persons.items() if _holds(said, phrases)]
+        return [language for language, phrases in self._persons.items() if holds(said, phrases)]
 
     def peel(self, text: str, language: str) -> str:
         """The text without a greeting or thanks before or after; as it is where nothing would be left."""
@@ -107,13 +99,13 @@ class Hearing:
             readers: the languages in which the command may be written.
         """
         known = tuple(dict.fromkeys(self.wordings.nearest(reader).language for reader in readers))
-        folded = _plain(text)
+        folded = plain(text)
         if not any(name in folded for reader in known for name in self._names(reader)):
             return "", text
         cuts = [0, *(end for found in CLAUSE.finditer(text) for end in found.span()), len(text)]
         clauses = list(zip(cuts[::2], cuts[1::2], strict=True))
         for start, end in clauses:
-            if wanted := self._command(_plain(text[start:end]), known, whole=True):
+            if wanted := self._command(plain(text[start:end]), known, whole=True):
                 rest = (text[:start] + text[end:]).strip(" ,，、:：;；.。\n")
                 return wanted[0], rest if LETTERS.search(rest) else ""
         found = self._command(folded, known, whole=False)
@@ -130,16 +122,16 @@ class Hearing:
             return options[int(digits) - 1] if 0 < int(digits[:3]) <= len(options) else ""
         for wording in self.wordings.by_language.values():
             for option, names in zip(options, wording.hears.ordinals, strict=False):
-                if said in {spoken(name) for name in names}:
+                if said in {spoken_phrase(name) for name in names}:
                     return option
         return ""
 
     def leans(self, text: str, language: str) -> bool:
         """Whether the text points back at what was said before: by a word, or because it goes on ("and …")."""
         nearest, said = self.wordings.nearest(language).language, spoken(text)
-        joins = [spoken(word) for word in self.wordings.by_language[nearest].hears.joins]
+        joins = [spoken_phrase(word) for word in self.wordings.by_language[nearest].hears.joins]
         goes_on = any(said.startswith(word if DENSE.search(word) else f"{word} ") for word in joins if word)
-        return goes_on or _holds(said, self._small_words("leans", language)[0])
+        return goes_on or holds(said, self._small_words("leans", language)[0])
 
     def trails_off(self, text: str, language: str) -> bool:
         """Whether the text is a few letters and a particle that leaves the rest to what was said before."""
@@ -149,32 +141,32 @@ class Hearing:
 
     def wants_more(self, text: str, language: str) -> bool:
         """Whether the text says nothing of its own but that there should be more."""
-        return self.is_bare(text, language) and _holds(spoken(text), self._small_words("more", language)[0])
+        return self.is_bare(text, language) and holds(spoken(text), self._small_words("more", language)[0])
 
     def is_bare(self, text: str, language: str) -> bool:
         """Whether the text's own words say nothing of a subject: "any more?", 为什么？, ¿y eso?"""
         said = spoken(text).replace(" ", "\ue000")
-        hears = self.wordings.nearest(language).hears
-        words = {
-            spoken(word).replace(" ", "\ue000")
-            for word in (*hears.leans, *hears.more, *hears.asks, *hears.fillers, *hears.joins)
-        }
-        for word in sorted(words - {""}, key=len, reverse=True):
-            edge = "" if DENSE.search(word) else "(?:^|(?<=\ue000))"
-            said = regex.sub(edge + regex.escape(word) + edge.replace("^", "$").replace("?<=", "?="), "\ue000", said)
+        for word in self._bare_words(self.wordings.nearest(language).language):
+            said = word.sub("\ue000", said)
         return not said.strip("\ue000")
 
     def _is_pleasant(self, text: str) -> bool:
         return bool({"greeting", "thanks"} & set(self.heard(text).values()))
 
-    def _cover(self, heard: str, phrases: Mapping[str, str]) -> Intent | None:
+    @lru_cache(maxsize=REMEMBERED)  # noqa: B019 - one Hearing lives as long as the process
+    def _covered(self, heard: str) -> dict[str, Intent]:
+        """Language -> intent where its phrases make up all of `heard`; messages of the history come again."""
+        return {language: kind for language in self._phrases if (kind := self._cover(heard, language))}
+
+    def _cover(self, heard: str, language: str) -> Intent | None:
         """The strongest kind of the phrases that make up all of `heard`; None where something else is in it."""
+        phrases = self._phrases[language]
         compact = heard.replace(" ", "")
         ends, at = set(), 0
         for word in heard.split(" "):
             at += len(word)
             ends.add(at)
-        longest = max(map(len, phrases))
+        longest = self._longest[language]
         best: dict[int, frozenset[str]] = {0: frozenset()}
         for start in range(len(compact)):
             if start not in best:
@@ -193,10 +185,10 @@ class Hearing:
                 if name not in text:
                     continue
                 bare, said, fillers = self._patterns[reader]
-                template = _without(text.replace(name, BLANK, 1), fillers)
+                template = without(text.replace(name, BLANK, 1), fillers)
                 if whole and template in bare:
                     return code, ""
-                rest = None if whole else _beside(template, said)
+                rest = None if whole else beside(template, said)
                 if rest is not None:
                     return code, rest
         return None
@@ -213,6 +205,10 @@ class Hearing:
         return table
 
     @cached_property
+    def _longest(self) -> dict[str, int]:
+        return {language: max(map(len, phrases)) for language, phrases in self._phrases.items()}
+
+    @cached_property
     def _persons(self) -> dict[str, list[str]]:
         return {
             code: [spoken(phrase) for phrase in (*wording.hears.person, wording.widget.talk_to_person)]
@@ -227,13 +223,25 @@ class Hearing:
         return [spoken(phrase) for phrase in phrases if phrase not in ends], [spoken(phrase) for phrase in ends]
 
     @cache  # noqa: B019 - one Hearing lives as long as the process
+    def _bare_words(self, language: str) -> list[regex.Pattern[str]]:
+        """The words that say nothing of a subject, the longest first, in a text whose spaces are U+E000."""
+        hears = self.wordings.by_language[language].hears
+        phrases = (*hears.leans, *hears.more, *hears.asks, *hears.fillers, *hears.joins)
+        words = {spoken(phrase).replace(" ", "\ue000") for phrase in phrases} - {""}
+        patterns = []
+        for word in sorted(words, key=len, reverse=True):
+            before, after = ("", "") if DENSE.search(word) else ("(?:^|(?<=\ue000))", "(?:$|(?=\ue000))")
+            patterns.append(regex.compile(before + regex.escape(word) + after))
+        return patterns
+
+    @cache  # noqa: B019 - one Hearing lives as long as the process
     def _names(self, reader: str) -> dict[str, str]:
         """What languages are called -> code, the longest names first: by the reader, by themselves, and otherwise."""
-        names = {_plain(name): code for name, code in self.wordings.by_language[reader].hears.called.items()}
+        names = {plain(name): code for name, code in self.wordings.by_language[reader].hears.called.items()}
         for code in (reader, *self.wordings.languages):
             for name in (language_name(code, reader), language_name(code, code)):
-                names.setdefault(_plain(name), code)
-                names.setdefault(_plain(fold_accents(name)), code)
+                names.setdefault(plain(name), code)
+                names.setdefault(plain(fold_accents(name)), code)
         return dict(sorted(names.items(), key=lambda item: -len(item[0])))
 
     @cached_property
@@ -242,53 +250,7 @@ class Hearing:
         table = {}
         for reader, wording in self.wordings.by_language.items():
             hears = wording.hears
-            said = [_plain(pattern.replace(LANGUAGE, BLANK)) for pattern in hears.answer_in]
-            bare = {_plain(pattern.replace(LANGUAGE, BLANK)) for pattern in hears.in_language}
-            table[reader] = (frozenset({*bare, *said}), said, [_plain(word) for word in hears.fillers])
+            said = [plain(pattern.replace(LANGUAGE, BLANK)) for pattern in hears.answer_in]
+            bare = {plain(pattern.replace(LANGUAGE, BLANK)) for pattern in hears.in_language}
+            table[reader] = (frozenset({*bare, *said}), said, [plain(word) for word in hears.fillers])
         return table
-
-
-def _without(text: str, fillers: Sequence[str]) -> str:
-    """The text without fillers at either end."""
-    changed = True
-    while changed:
-        changed = False
-        for word in fillers:
-            gap = "" if DENSE.search(word) else " "
-            if text.startswith(word + gap):
-                text, changed = text[len(word) :].strip(), True
-            if text.endswith(gap + word):
-                text, changed = text[: -len(word)].strip(), True
-    return text
-
-
-def _beside(text: str, patterns: Sequence[str]) -> str | None:
-    """What is left of a text that opens or closes with one of the patterns."""
-    for pattern in patterns:
-        if text.startswith(pattern) and (text[len(pattern) : len(pattern) + 1] == " " or DENSE.search(text)):
-            return text[len(pattern) :].strip()
-        if text.endswith(pattern) and (text[: -len(pattern)].endswith(" ") or DENSE.search(text)):
-            return text[: -len(pattern)].strip()
-    return None
-
-
-def _plain(text: str) -> str:
-    """One case and width; signs become spaces."""
-    kept = regex.sub(r"[^\p{L}\p{M}\p{N}\ue000]+", " ", unicodedata.normalize("NFKC", text).casefold())
-    return kept.strip()
-
-
-def _holds(said: str, phrases: Collection[str]) -> bool:
-    """Whether one of the phrases stands in what is said: as whole words where words are set apart."""
-    padded = f" {said} "
-    return any((phrase in said) if DENSE.search(phrase) else (f" {phrase} " in padded) for phrase in phrases)
-
-
-def _is_slip(word: str, phrase: str) -> bool:
-    """Whether one letter is missing, added, changed or swapped; the first letter is right."""
-    if word[0] != phrase[0] or abs(len(word) - len(phrase)) > 1 or word == phrase:
-        return False
-    at = next((n for n, (a, b) in enumerate(zip(word, phrase, strict=False)) if a != b), min(len(word), len(phrase)))
-    rest, other = word[at:], phrase[at:]
-    swapped = rest[:2] == other[:2][::-1] and rest[2:] == other[2:]
-    return rest[1:] == other or rest == other[1:] or rest[1:] == other[1:] or swapped

@@ -56,8 +56,18 @@ class Embedding:
             return self.vector[None]
         if len(self.pieces) != len(self.tokens):
             return self.tokens
-        chosen = [at for at in range(start, len(self.pieces)) if SAYING.search(self.pieces[at])]
+        chosen = self._saying(start)
         return self.tokens[chosen] if chosen else self.tokens[start:]
+
+    def rarity_said(self) -> Vectors:
+        """The rarity of each token that `said()` gives, [m]; 1 where it is not known."""
+        if self.tokens is None or not len(self.tokens) or len(self.pieces) != len(self.tokens):
+            return np.ones(len(self.said()), np.float32)
+        chosen = self._saying(0)
+        return self.rarity[chosen] if chosen else self.rarity
+
+    def _saying(self, start: int) -> list[int]:
+        return [at for at in range(start, len(self.pieces)) if SAYING.search(self.pieces[at])]
 
 
 class Embedder(Protocol):

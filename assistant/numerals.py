@@ -56,6 +56,8 @@ def as_digits(text: str, code: str) -> str:
         follows_digits = numbers[0] >= SCALE and DIGIT_BEFORE.search(plain[: found.start()])
         if all(number == 1 for number in numbers) or follows_digits:
             return found.group()  # "one of them"; "300 thousand" is read by `figures`
+        if len(numbers) > 1 and all(number < 10 for number in numbers):
+            return " ".join(map(str, numbers))  # "rows one and three"
         return str(_value(numbers))
 
     return whole.sub(written, plain)

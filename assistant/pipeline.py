@@ -39,6 +39,11 @@ from assistant.understand import check_message, understand
 from assistant.verify import objection
 from assistant.wording import Wording, Wordings
 
+# Nearer by so much to thanks, a greeting or asking for a person than to any other topic, a message asks nothing. Of
+# 6,400 questions of all cases and most sites none came above .04; of 13 messages meant so six lay above .05.
+PLAIN = 0.05
+SURE = 0.8  # of a question that is left when thanks or a greeting are taken off: below, they may be all there is
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Assistant:
@@ -81,7 +86,8 @@ class Assistant:
             told = self._compose(questions, found, wording)  # well under a millisecond
             draft = join_drafts([own for _, own in told], questions, wording)
             timings["compose"] = _milliseconds(at)
-        else:
+            understood = _heard_again(understood, draft, found)
+        if understood.intent != "question":
             draft = self._social(understood, wording)
         if options := await asyncio.to_thread(self._options, draft, found, language):
             draft = Draft("clarify", list_options(wording.choose, options), (), draft.confidence)
@@ -188,6 +194,10 @@ class Assistant:
         if len(found) > 1 and not any(self.retriever.judge(one) == "answered" for one in found):
             questions = [replace(questions[0], text=text)]
             found = [self.retriever.find(questions[0])]
+        confidence = found[0].hits[0].confidence if found[0].hits else 0.0
+        if len(found) == 1 and questions[0].text != text and confidence < SURE:
+            whole = self.retriever.find(replace(questions[0], text=text))  # thanks were taken off: all of it may be
+            found = [whole if whole.intent != "question" else found[0]]
         return questions, found
 
     def _compose(
@@ -233,6 +243,15 @@ class Assistant:
         if draft.outcome == "abstained" and last and last.outcome == "abstained":
             return self.desk.offer("abstained_twice", text) if self.desk.address or self.desk.has_hook else None
         return None
+
+
+def _heard_again(understood: Understood, draft: Draft, found: Sequence[Found]) -> Understood:
+    """With the intent of what, plainly or where nothing answers it, asks nothing, in words that no list holds."""
+    if len(found) != 1 or found[0].intent == "question":
+        return understood
+    if draft.outcome != "abstained" and found[0].intent_lead < PLAIN:
+        return understood
+    return replace(understood, intent=found[0].intent, wants_person=found[0].intent == "person")
 
 
 def _trace(understood: Understood, found: Sequence[Found]) -> Trace:

@@ -128,7 +128,7 @@ def read(
         mentions={name: tuple(places) for name, places in mentions.items()},
         figures=find_figures(digits),
         implied=frozenset(map(Decimal, implied_values(text, language))),
-        measures=_measures(digits, language),
+        measures=measures(digits, language),
         currencies=named_currencies(text),
         names=frozenset(map(stem, words := _names(text, language, code, names))) | _foreign_names(folded, language),
         words=frozenset(word.lower() for word in words),
@@ -195,7 +195,7 @@ def _clauses(
         yield tuple(held)
 
 
-def _measures(digits: str, language: Language) -> frozenset[tuple[Decimal, str]]:
+def measures(digits: str, language: Language) -> frozenset[tuple[Decimal, str]]:
     """Figures with the unit of time right behind them: (90, day)."""
     pairs = set()
     folded = fold(digits)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from assistant.calibration import Calibration
 from assistant.index import FamilyTokens, Index, Snapshot
 from assistant.models import Embedder, unit_rows
-from assistant.records import Hit, Outcome, Passage, Question
+from assistant.records import Hit, Intent, Outcome, Passage, Question
 from assistant.topics import Resemblance, Topics
 from assistant.wording import Wordings
 
@@ -31,18 +31,19 @@ Array = NDArray[np.float32]
 NEAREST = 32  # views asked of Chroma: two a passage
 FAMILIES = 20  # families rescored token by token, by the first stage's order
 EXTRA = 6  # more of them that only Chroma found
-ASKED = 8  # the best families whose own questions are compared with the one asked
 SHORT_TOKENS = 3
-IN_SHORT = ("body", "asked", "low", "balance", "elsewhere")  # say something else in a question of a word or two
 COARSE_WEIGHT = 15.0  # of the question's direction, on the scale of the learned weights
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What was found for one question; `signals` are the inputs of the confidence."""
+    """What was found for one question; `signals` are the inputs of the confidence, `intent` what it wants where it
+    resembles a greeting, thanks, or asking for a person more than any question, and `intent_lead` by how much more."""
 
     hits: tuple[Hit, ...]
     signals: dict[str, float]
+    intent: Intent = "question"
+    intent_lead: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +60,13 @@ class Family:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidates:
-    """Rescored families of one snapshot, best first, and the signals of the question."""
+    """Rescored families of one snapshot, best first, with the signals and the intent (see Found) of the question."""
 
     snapshot: Snapshot
     families: tuple[Family, ...]
     signals: dict[str, float]
+    intent: Intent = "question"
+    intent_lead: float = 0.0
 
 
 class Retriever:
@@ -92,7 +95,7 @@ class Retriever:
         top = candidates.families[0].score
         near = [family for family in candidates.families if top - family.score <= self.calibration.close]
         hits = [Hit(self._shown(snapshot, family.name, language), family.score, confidence) for family in near]
-        return Found(tuple(hits), candidates.signals)
+        return Found(tuple(hits), candidates.signals, candidates.intent, candidates.intent_lead)
 
     def candidates(self, question: Question) -> Candidates:
         """The rescored families, best first, with the signals they give."""
@@ -110,7 +113,8 @@ class Retriever:
         families = self._score(snapshot, names, tokens, lexical, topical)
         if not families:  # an ingest has just replaced all of it; the next question sees the new state
             return Candidates(snapshot, (), {})
-        return Candidates(snapshot, tuple(families), self._signals(snapshot, families, topics, tokens))
+        signals = self._signals(snapshot, families, topics, tokens)
+        return Candidates(snapshot, tuple(families), signals, *self.topics.intent(topics))
 
     def judge(self, found: Found) -> Outcome:
         """Whether the best hit answers, comes close, or neither."""
@@ -159,7 +163,7 @@ class Retriever:
         bodies = _per_family(np.maximum.reduceat(cosines, bounds).mean(axis=1), loaded)
         pairs = [number for number, family in enumerate(loaded) if family.is_faq]
         if pairs:
-            bodies[pairs] = (bodies[pairs] + _asked(tokens, [loaded[number] for number in pairs])[0]) / 2
+            bodies[pairs] = (bodies[pairs] + _asked(tokens, [loaded[number] for number in pairs])) / 2
         families = []
         for name, body in zip(found, bodies.tolist(), strict=True):
             positions = snapshot.families[name]
@@ -173,26 +177,19 @@ class Retriever:
     ) -> dict[str, float]:
         """What the confidence is learned from; names are those of calibration.json."""
         scores = [family.score for family in families]
-        near = self.index.family_tokens(snapshot, [family.name for family in families[:ASKED]])
-        forth, back = _asked(tokens, list(near.values()))
+        best = self.index.family_tokens(snapshot, [families[0].name])[families[0].name]
         elsewhere = self.topics.elsewhere & ~np.isin(self.topics.names, list(snapshot.covered))
-        signals = {
+        return {
             "elsewhere": float(topics.one_way[elsewhere].max()),
-            "usual": float(topics.one_way[~elsewhere].max()),
             "elsewhere_both": float(topics.both_ways[elsewhere].max()),
             "usual_both": float(topics.both_ways[~elsewhere].max()),
             "balance": _log_sum(topics.one_way[elsewhere]) - _log_sum(topics.one_way[~elsewhere]),
             "balance_both": _log_sum(topics.both_ways[elsewhere]) - _log_sum(topics.both_ways[~elsewhere]),
             "body": max(family.body for family in families),
-            "asked": float(forth.max()),
-            "asked_both": float((forth + back).max() / 2),
-            "lexical": max(family.lexical for family in families),
-            "lead": scores[0] - (scores[1] if len(scores) > 1 else 0.0),
             "lead_five": scores[0] - float(np.mean(scores[:5])),
             "length": math.log(len(tokens)),
-            "short": (short := math.exp((1 - len(tokens)) / SHORT_TOKENS)),
-        } | _fit(tokens, near[families[0].name])
-        return signals | {f"short_{name}": short * signals[name] for name in IN_SHORT}
+            "short": math.exp((1 - len(tokens)) / SHORT_TOKENS),
+        } | _fit(tokens, best)
 
     def _shown(self, snapshot: Snapshot, name: str, language: str) -> Passage:
         """The sibling in the asker's language, else in the first of its declared chain, else any."""
@@ -223,12 +220,10 @@ def _per_family(scores: NDArray[np.floating], families: Sequence[FamilyTokens]) 
     return np.asarray(np.add.reduceat(scores, np.cumsum(sizes) - sizes) / sizes, np.float32)
 
 
-def _asked(tokens: Array, families: Sequence[FamilyTokens]) -> tuple[Array, Array]:
-    """Late interaction with what each family answers, one way and the other."""
+def _asked(tokens: Array, families: Sequence[FamilyTokens]) -> Array:
+    """Late interaction with the question that each family answers."""
     cosines, bounds = _cosines(tokens, [(family.asked, family.asked_starts) for family in families])
-    forth = _per_family(np.maximum.reduceat(cosines, bounds).mean(axis=1), families)
-    lengths = np.diff(np.append(bounds, len(cosines)))
-    return forth, _per_family(np.add.reduceat(cosines.max(axis=1), bounds) / lengths, families)
+    return _per_family(np.maximum.reduceat(cosines, bounds).mean(axis=1), families)
 
 
 def _fit(tokens: Array, family: FamilyTokens) -> dict[str, float]:

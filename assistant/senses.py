@@ -48,6 +48,9 @@ class Language(BaseModel):
         numeral_links: words inside one number; counters: what follows a spelled number in scripts without spaces.
         capitalises_nouns: whether a capital tells no name.
         names: how names are written in this script -> in Latin letters, where other languages may keep these.
+        doubles: words that may stand twice in a row.
+        denies_weakly, restricts_weakly: words that may stand for a denial, or for "only", where a translation has one,
+            and alone prove none.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -69,6 +72,9 @@ class Language(BaseModel):
     counters: list[str]
     capitalises_nouns: bool = False
     names: dict[str, str] = Field(default_factory=dict)
+    doubles: list[str] = Field(default_factory=list)
+    denies_weakly: list[str] = Field(default_factory=list)
+    restricts_weakly: list[str] = Field(default_factory=list)
 
     @cached_property
     def terms(self) -> dict[str, tuple[str, ...]]:

@@ -14,6 +14,8 @@ from assistant.errors import InputError
 
 SITE = re.compile(r"null|https?://((\*\.)?[a-zA-Z0-9.-]+|\[[0-9a-fA-F:]+\])(:([0-9]{1,5}|\*))?")
 
+CHANNEL = re.compile(r"[CG][A-Z0-9]{2,}")
+
 
 def _check_origin(origin: str) -> str:
     """A page's address without a path; `*.` is any subdomain, `:*` any port, `null` a sandboxed frame."""
@@ -22,7 +24,14 @@ def _check_origin(origin: str) -> str:
     return origin
 
 
+def _check_channel(channel: str) -> str:
+    if channel and not CHANNEL.fullmatch(channel):
+        raise ValueError(f"{channel} is no channel's ID, such as C0123ABCD, which its details in Slack show at the end")
+    return channel
+
+
 Origin = Annotated[str, AfterValidator(_check_origin)]
+SlackChannel = Annotated[str, AfterValidator(_check_channel)]
 SiteKey = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 
 
@@ -82,8 +91,44 @@ class Settings(BaseSettings):
     )
     rate_per_client: int = Field(60, ge=1, le=1_000_000, description="requests a minute from one client; more get 429")
     rate_per_site: int = Field(3000, ge=1, le=10_000_000, description="requests a minute with one site's key")
+    staff_idle_minutes: float = Field(
+        60.0, gt=0, le=1440, description="the staff desk signs out who did nothing for so long"
+    )
+    staff_session_hours: float = Field(12.0, gt=0, le=720, description="and everybody so long after signing in")
+    staff_audit_days: float = Field(
+        365.0, gt=0, le=3650, description="days that the staff desk's audit log keeps an entry"
+    )
+    staff_oidc_issuer: AnyHttpUrl | None = Field(
+        None, description="an OpenID provider that staff sign in with (extra `oidc`)"
+    )
+    staff_oidc_client_id: str = Field("", description="the name under which that provider knows the desk")
+    staff_oidc_client_secret: SecretStr | None = Field(None, description="and the secret, if it gave one")
+    staff_oidc_agents: str = Field(
+        "", description="who may enter: e-mail addresses and `@domains`, with commas; verified ones only"
+    )
+    staff_oidc_editors: str = Field("", description="who may enter as editor, likewise")
+    staff_oidc_role_claim: str = Field(
+        "", description="a claim that holds `agent` or `editor`; it decides instead of these lists"
+    )
     trusted_proxies: str = Field(
         "127.0.0.1", description="addresses of proxies, with commas, whose `X-Forwarded-For` names the client"
+    )
+    slack_bot_token: SecretStr | None = Field(
+        None, description="Slack's bot token (`xoxb-…`) of the one workspace; see Slack"
+    )
+    slack_signing_secret: SecretStr | None = Field(
+        None, description="checks what comes from Slack by HTTP; with it the server takes `/slack/events`"
+    )
+    slack_app_token: SecretStr | None = Field(
+        None, description="Slack's app-level token (`xapp-…`) for `assistant slack` (Socket Mode)"
+    )
+    slack_client_id: str = Field("", description="for several workspaces: the app's client ID")
+    slack_client_secret: SecretStr | None = Field(None, description="for several workspaces: the app's client secret")
+    slack_handover_channel: SlackChannel = Field(
+        "", description="ID of the Slack channel that is told who wants a person"
+    )
+    slack_api_url: AnyHttpUrl = Field(
+        AnyHttpUrl("https://slack.com/api/"), description="address of Slack's Web API, or of a proxy before it"
     )
 
 

@@ -52,7 +52,7 @@ class Speaker:
             new = (_citation(number, sentence.passage, quote),)
         text = _in_spelling(sentence, self._language)
         before, self._before = self._before, text
-        return Spoken(_joint(before, sentence, text) + f"{text}[{number}]", new)
+        return Spoken(joint(before, sentence, text) + f"{text}[{number}]", new)
 
 
 def _quotes(sentences: Sequence[Sentence]) -> dict[str, str]:
@@ -75,14 +75,15 @@ def _in_spelling(sentence: Sentence, language: str) -> str:
     return NUMBERED.sub(r"\1\\", escape_markup(text))
 
 
-def _joint(before: str, sentence: Sentence, text: str) -> str:
+def joint(before: str, sentence: Sentence, text: str) -> str:
+    """What stands between two sentences."""
     if not before:
         return "- " if sentence.starts == "item" else ""
     if sentence.starts == "item":
         return "\n- "
     if sentence.starts == "paragraph":
         return "\n\n"
-    return "" if display_width(text[:1]) == 2 else " "
+    return "" if 2 in (display_width(before.rstrip()[-1:]), display_width(text[:1])) else " "
 
 
 def _citation(number: int, passage: Passage, quote: str) -> Citation:

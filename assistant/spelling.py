@@ -54,6 +54,22 @@ def han_conflicts(character: str) -> tuple[bool, bool, bool]:
     )
 
 
+@cache
+def is_other_spelling(character: str, charset: str) -> bool:
+    """Whether a Han character has another spelling, Traditional or Simplified, and is not in a language's own set.
+
+    Args:
+        charset: a Python codec of the language's everyday characters: `gb2312` for Simplified Chinese.
+    """
+    if all(_converter(name).convert(character) == character for name in ("t2s", "s2t")):
+        return False
+    try:
+        character.encode(charset)
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
 def drop_direction_controls(text: str) -> str:
     """The text without characters that turn the direction of what follows, so that it reads as something else."""
     return DIRECTION_CONTROLS.sub("", text)

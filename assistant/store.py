@@ -6,11 +6,11 @@ Never: keeps an e-mail address, telephone or card number or key that a visitor w
 For other parts of the assistant (all methods block: call them in a thread; all raise StoreUnavailable):
 
     history(conversation_id)                  the last turns, the oldest first; replies carry outcome and options
-    remember(message, answer)                 returns at once; a thread writes, and tries again where that fails
+    remember(message, answer, channel)        returns at once; a thread writes, and tries again where that fails
     add_feedback(answer_id, client, value)    idempotent by answer and client: the last value counts
     claim(source, event_id) / finish(…)       an event is claimed by one process; unfinished, it can be again
     records(since)                            answers with what was found and why, and their feedback
-    forget(conversation_id), expire()         all of a conversation goes, answers and feedback included
+    forget(conversation_id), expire()         all of a conversation goes: answers, feedback, drafts, Slack's jobs
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,20 +27,24 @@ from typing import Any, Literal
 from sqlalchemy import Connection, Row, delete, select, update
 from sqlalchemy.exc import DataError, IntegrityError
 
+from assistant.attention import forget_thread
 from assistant.engine import MEMORY, Engine
 from assistant.errors import StoreUnavailable
 from assistant.mask import mask
 from assistant.records import Answer, Trace, Turn
-from assistant.tables import answers, conversations, events, feedback
+from assistant.tables import answers, citings, conversations, drafts, events, feedback
 
-__all__ = ["MEMORY", "Record", "Store", "Value"]
+__all__ = ["MEMORY", "Channel", "Record", "Store", "Value"]
 EXCHANGES = 6  # of a conversation, given back as history
 WAITING = 10_000  # replies not yet written; beyond that the disk is broken and the oldest goes, which is logged
 FIRST_DELAY_S, LONGEST_DELAY_S = 0.5, 30.0
 EXPIRY_EVERY_S = 3600
 EVENT_DAYS = 7  # no sender repeats an event for longer
 DAY_S = 86_400
+STEPS_MS = tuple(base * 10**power for power in range(5) for base in (1, 1.5, 2, 3, 5, 7))  # latencies are counted so
 Value = Literal["up", "down"]
+Channel = Literal["widget", "slack", "staff", "api"]
+Waiting = tuple[str, Answer, Channel, float]  # message, its reply, where and when it was asked
 log = logging.getLogger("assistant.store")
 
 
@@ -73,7 +78,7 @@ class Store:
 
     def __init__(self, url: str, retention_days: float = 30) -> None:
         self.engine, self.retention_s = Engine(url), retention_days * DAY_S
-        self._waiting: deque[tuple[str, Answer, float]] = deque()
+        self._waiting: deque[Waiting] = deque()
         self._changed = threading.Condition()
         self._is_closed = False
         self._writer = threading.Thread(target=self._write_on, name="store", daemon=True)
@@ -82,7 +87,7 @@ class Store:
     def history(self, conversation_id: str) -> tuple[Turn, ...]:
         """The last EXCHANGES messages and replies, the oldest first; none of a conversation that has expired."""
         with self._changed:
-            fresh = [(text, answer) for text, answer, _ in self._waiting if answer.conversation_id == conversation_id]
+            fresh = [(text, answer) for text, answer, *_ in self._waiting if answer.conversation_id == conversation_id]
         query = (
             select(answers.c.id, answers.c.question, answers.c.said, answers.c.outcome, answers.c.offered)
             .where(answers.c.conversation_id == conversation_id, answers.c.at >= time.time() - self.retention_s)
@@ -99,13 +104,17 @@ class Store:
         ]
         return tuple(turn for row in rows[-EXCHANGES:] for turn in _turns(*row[1:]))
 
-    def remember(self, message: str, answer: Answer) -> None:
-        """Keeps a message with its reply, soon."""
+    def remember(self, message: str, answer: Answer, channel: Channel = "api") -> None:
+        """Keeps a message with its reply, soon.
+
+        Args:
+            channel: where it was asked.
+        """
         with self._changed:
             if len(self._waiting) >= WAITING:
                 self._waiting.popleft()
                 log.error("a reply was not recorded: %d wait for a store that can't be written", WAITING)
-            self._waiting.append((message, answer, time.time()))
+            self._waiting.append((message, answer, channel, time.time()))
             self._changed.notify_all()
 
     def flush(self, patience_s: float = 10.0) -> bool:
@@ -158,17 +167,19 @@ class Store:
         return [_record(row, [(one.value, one.comment) for one in said if one.answer_id == row.id]) for row in rows]
 
     def forget(self, conversation_id: str) -> bool:
-        """Deletes a conversation with all that belongs to it; whether there was one."""
+        """Deletes a conversation with its answers, drafts and what Slack's inbox keeps; whether there was one."""
         self.flush(1.0)
         with self.engine.write() as connection:
+            was_in_slack = forget_thread(self.engine, connection, conversation_id)
             gone = connection.execute(delete(conversations).where(conversations.c.id == conversation_id))
-            return gone.rowcount > 0
+            return was_in_slack or gone.rowcount > 0
 
     def expire(self) -> int:
-        """Deletes conversations whose last message is too old, and events nobody will repeat; how many of the first."""
+        """Deletes conversations and drafts that are too old, and events nobody will repeat; how many of the first."""
         now = time.time()
         with self.engine.write() as connection:
             connection.execute(delete(events).where(events.c.at < now - EVENT_DAYS * DAY_S))
+            connection.execute(delete(drafts).where(drafts.c.touched < now - self.retention_s))
             old = conversations.c.touched < now - self.retention_s
             return connection.execute(delete(conversations).where(old)).rowcount
 
@@ -202,23 +213,23 @@ class Store:
                     self._changed.wait_for(lambda: self._is_closed, delay)
                 delay = min(delay * 2, LONGEST_DELAY_S)
 
-    def _save(self, batch: list[tuple[str, Answer, float]]) -> None:
+    def _save(self, batch: list[Waiting]) -> None:
         with self.engine.write() as connection:
-            for message, answer, at in batch:
+            for message, answer, channel, at in batch:
                 try:
                     with connection.begin_nested():
-                        self._save_one(connection, message, answer, at)
+                        self._save_one(connection, message, answer, channel, at)
                 except (DataError, IntegrityError) as error:  # it would hold up all that wait behind it
                     log.error("a reply was not recorded: %s", type(error).__name__)
         with self._changed:
-            written = {answer.id for _, answer, _ in batch}
+            written = {answer.id for _, answer, *_ in batch}
             self._waiting = deque(item for item in self._waiting if item[1].id not in written)
             self._changed.notify_all()
 
-    def _save_one(self, connection: Connection, message: str, answer: Answer, at: float) -> None:
+    def _save_one(self, connection: Connection, message: str, answer: Answer, channel: Channel, at: float) -> None:
         insert = self.engine.insert(conversations).values(id=answer.conversation_id, begun=at, touched=at)
         connection.execute(insert.on_conflict_do_update(index_elements=["id"], set_={"touched": at}))
-        trace = answer.trace or Trace("question")
+        trace, took_ms = answer.trace or Trace("question"), answer.timings_ms.get("total", 0.0)
         row = {
             "id": answer.id, "conversation_id": answer.conversation_id, "at": at, "language": answer.language,
             "question": mask(message), "outcome": answer.outcome, "intent": trace.intent,
@@ -226,8 +237,24 @@ class Store:
             "confidence": answer.confidence, "searched": [mask(text) for text in trace.searched],
             "found": [list(pair) for pair in trace.found], "signals": trace.signals,
             "cited": [citation.passage_id for citation in answer.citations], "offered": list(answer.suggestions),
+            "channel": channel, "took_ms": took_ms, "day": int(at // DAY_S), "step": step_of(took_ms),
         }  # fmt: skip
         connection.execute(self.engine.insert(answers).values(row).on_conflict_do_nothing())
+        for section in dict.fromkeys(section_of(citation.passage_id) for citation in answer.citations):
+            citing = {
+                "answer_id": answer.id, "section": section, "at": at, "language": answer.language, "channel": channel,
+            }  # fmt: skip
+            connection.execute(self.engine.insert(citings).values(citing).on_conflict_do_nothing())
+
+
+def step_of(took_ms: float) -> int:
+    """The step of STEPS_MS that a latency belongs to, from 1; 0 where it is not known."""
+    return bisect_right(STEPS_MS, took_ms) + 1 if took_ms > 0 else 0
+
+
+def section_of(passage_id: str) -> str:
+    """`folder/name#anchor` of a passage's id."""
+    return passage_id.rpartition(".")[0]
 
 
 def _turns(question: str, said: str, outcome: Any, offered: Any) -> Iterator[Turn]:

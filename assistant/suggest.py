@@ -15,11 +15,11 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 
 from assistant.errors import AssistantError
-from assistant.hearing import spoken
 from assistant.index import Snapshot
 from assistant.records import Passage, Question
 from assistant.retrieve import Found, Retriever
 from assistant.spelling import convert_chinese
+from assistant.spoken import spoken
 
 MOST = 3
 TRIES = 6  # neighbours asked of the index for one answer; each takes as long as a question, once

@@ -19,7 +19,8 @@ from assistant.records import Question, Turn, Understood
 
 ALLOWED_CONTROLS = "\n\r\t"
 JOINERS = "\u200c\u200d \n\r\t"
-USABLE = regex.compile(r"[\p{L}\p{N}]")
+LETTER, SIGN = regex.compile(r"\p{L}"), regex.compile(r"[\p{L}\p{N}]")
+LEAST_SIGNS = 2  # different ones: a letter, a number, or one sign over and over asks nothing
 PILED = regex.compile(r"(\p{M}{8})\p{M}+")  # no script piles up more marks; ordering them takes quadratic time
 HISTORY_TURNS = 5  # how far back a message's language may still be told by what was written before
 CONTEXT_TURNS = 2  # earlier questions that one which leans is searched with; more was worse on the public sets
@@ -88,11 +89,16 @@ def understand(
         if not asked:
             return Understood(wanted, "nothing")
         return Understood(wanted, "question", (Question(asked[-1], wanted, written=detect(asked[-1])),))
-    if not USABLE.search(text):
+    if not says_something(text):
         return Understood(wanted or written, "nothing")
     written = detect(text) if wanted else written
     language = wanted or _still_wanted(spoken, [found.language for found in earlier], written, hearing) or written
     return _take_apart(text, language, written, asked, history, hearing)
+
+
+def says_something(text: str) -> bool:
+    """Whether a text holds enough letters and digits of any script to ask something."""
+    return bool(LETTER.search(text)) and len(set(SIGN.findall(text.casefold()))) >= LEAST_SIGNS
 
 
 def _take_apart(

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from assistant.errors import InputError
 from assistant.evidence import Evidence
 from assistant.language import normalise_code
+from assistant.ticket_words import TicketWords
 
 FOLDER = Path(__file__).parent / "phrases"
 PLACEHOLDERS = {
@@ -26,10 +27,13 @@ PLACEHOLDERS = {
     "offer": {"address"},
     "interface.too_long": {"limit"},
     "widget.too_many": {"time"},
+    "ticket.gap": {"question"},
 }
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml's is ten times as fast, and these are many words
 LANGUAGE = "{language}"  # where a pattern of `answer_in` and `in_language` holds a language's name
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+Section = dict[str, Text]  # texts of one surface: English's keys and placeholders are every language's
 
 
 class Interface(BaseModel):
@@ -101,6 +105,7 @@ class Hears(BaseModel):
         person: a request for a person, anywhere in a message.
         fillers: what may stand beside those without adding anything.
         joins: what joins two questions; asks: what makes a question of a clause.
+        choices: what begins the other choice of one question ("or").
         leans: words that point back at what was said before; "…" before one: only at the end of a few words.
         more: what asks for more of the same.
         answer_in: commands for the reply's language; in_language: the same as a clause of its own.
@@ -117,6 +122,7 @@ class Hears(BaseModel):
     feedback: Phrases
     fillers: Phrases
     joins: Phrases
+    choices: Phrases
     asks: Phrases
     leans: Phrases
     more: Phrases
@@ -168,22 +174,28 @@ class Wording(BaseModel):
     hears: Hears
     tells: Tells
     widget: WidgetLabels
+    slack: Section  # the Slack bot's form
+    slack_bot: Section
+    staff: Section  # the staff desk's frame and sign-in
+    ticket: TicketWords
+    staff_drafts: Section
+    staff_insight: Section  # its pages Gaps and Insight
+    staff_parity: Section  # its page of differences between translations
 
     @model_validator(mode="after")
     def _placeholders(self) -> Wording:
         for name, text in self._texts():
-            wanted = PLACEHOLDERS.get(name, set())
-            try:
-                found = {field for _, field, _, _ in Formatter().parse(text) if field is not None}
-            except ValueError:
-                raise ValueError(f"{name}: a brace is not closed") from None
-            if found != wanted:
-                marks = ", ".join(f"{{{mark}}}" for mark in sorted(wanted)) or "no placeholder"
-                raise ValueError(f"{name} must hold {marks}, and nothing else in braces")
+            _check_marks(name, text, PLACEHOLDERS.get(name, set()))
         return self
 
+    @property
+    def sections(self) -> dict[str, Section]:
+        """The sections by name."""
+        return {name: value for name, value in self if isinstance(value, dict)}
+
     def _texts(self) -> Iterator[tuple[str, str]]:
-        for place, model in (("", self), ("interface.", self.interface), ("widget.", self.widget)):
+        sections = {"interface.": self.interface, "widget.": self.widget, "ticket.": self.ticket}
+        for place, model in {"": self, **sections}.items():
             yield from ((place + name, text) for name, text in model if isinstance(text, str))
 
 
@@ -202,6 +214,7 @@ class Wordings:
             for other in wording.fallback:
                 if other not in self.by_language or other == language:
                     raise InputError(f"{folder / language}.yaml: fallback: {other} names no other file of the folder")
+            _check_sections(folder / f"{language}.yaml", wording, self.by_language["en"])
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -229,11 +242,36 @@ class Wordings:
         return tuple(dict.fromkeys([normalise_code(language), *self.nearest(language).fallback, "en"]))
 
 
+def _marks(name: str, text: str) -> set[str]:
+    try:
+        return {field for _, field, _, _ in Formatter().parse(text) if field is not None}
+    except ValueError:
+        raise ValueError(f"{name}: a brace is not closed") from None
+
+
+def _check_marks(name: str, text: str, wanted: set[str]) -> None:
+    if _marks(name, text) != wanted:
+        marks = ", ".join(f"{{{mark}}}" for mark in sorted(wanted)) or "no placeholder"
+        raise ValueError(f"{name} must hold {marks}, and nothing else in braces")
+
+
+def _check_sections(path: Path, wording: Wording, english: Wording) -> None:
+    for section, texts in english.sections.items():
+        own = wording.sections[section]
+        for name in sorted(texts.keys() ^ own.keys()):
+            raise InputError(f"{path}: {section}.{name}: {'is missing' if name in texts else 'is unknown'}")
+        try:
+            for name, text in own.items():
+                _check_marks(f"{section}.{name}", text, _marks(f"{section}.{name}", texts[name]))
+        except ValueError as error:
+            raise InputError(f"{path}: {error}") from None
+
+
 def _read(path: Path) -> Wording:
     if normalise_code(path.stem) != path.stem:
         raise InputError(f"{path}: is not named for its language; rename it {normalise_code(path.stem)}.yaml")
     try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+        values = yaml.load(path.read_text(encoding="utf-8"), LOADER)  # noqa: S506 - both are safe loaders
         if not isinstance(values, dict):
             raise InputError(f"{path}: must be `name: value` lines")
         return Wording.model_validate({**values, "language": path.stem})

@@ -18,8 +18,10 @@ from typing import Any
 from rich.console import Console
 
 from assistant.bootstrap import build
+from assistant.calibration import FILE, calibration_file
 from assistant.errors import AssistantError, InputError
 from assistant.language import normalise_code
+from assistant.models import BUNDLED
 from assistant.settings import read_settings
 from assistant.surfaces.progress import Progress
 from evals.cases import FOLDER, read_cases, read_known_failures, set_names
@@ -124,10 +126,14 @@ def calibrate(options: argparse.Namespace) -> int:
     from evals.calibrate import learn
     from evals.training import training_sets
 
+    settings = read_settings()
     with ExitStack() as stack:
-        learned = learn(training_sets(read_settings(), options.articles, options.public, stack), options.output)
+        sets = training_sets(settings, options.articles, options.public, stack)
+        own = calibration_file(settings.home, sets[0].retriever.embedder.name)
+        file = options.output or (FILE if settings.embedding_model == BUNDLED else own)
+        learned = learn(sets, file)
     print(learned.provenance)
-    print(f"written to {_shown(options.output)}")
+    print(f"written to {_shown(file)}")
     return 0
 
 
@@ -197,6 +203,49 @@ def measure_planted(options: argparse.Namespace) -> int:
     return 0 if reached(found) else 1
 
 
+def measure_gaps(options: argparse.Namespace) -> int:
+    """How well questions of a simulated month are gathered; exit code 1 where the rows are not pure enough."""
+    from evals.gaps import LEAST_PURITY, gaps_table
+    from evals.gaps import measure_gaps as measure
+
+    with ExitStack() as stack:
+        result = measure(prepare(read_settings(), [], stack, None))
+    _give(options.json, result, lambda: [gaps_table(result)])
+    return 0 if result["reported"]["purity"] >= LEAST_PURITY else 1
+
+
+def measure_drifts(options: argparse.Namespace) -> int:
+    """What the parity ledger finds of articles that drifted on purpose; exit code 1 where it is not good enough."""
+    from assistant.language import Detector
+    from assistant.parity import check_parity
+    from assistant.wording import Wordings
+    from evals.parity import measure_parity, parity_reached, parity_table
+
+    wordings = Wordings()
+    detector = Detector(wordings.languages, wordings.evidence)
+    sets = options.set or ["tuning", "held"]
+    result = measure_parity(
+        read_settings().corpus, lambda articles: check_parity(articles, detector), detector, sets, options.seeds
+    )
+    _give(options.json, result, lambda: [parity_table(result)])
+    return 0 if "held" not in sets or parity_reached(result) else 1
+
+
+def measure_tickets(options: argparse.Namespace) -> int:
+    """How well the questions of customers' tickets are found, by language and set."""
+    from assistant.hearing import Hearing
+    from assistant.language import Detector
+    from assistant.wording import Wordings
+    from evals.tickets import measure_tickets as measure
+    from evals.tickets import read_tickets, tickets_table
+
+    wordings = Wordings()
+    detector = Detector(wordings.languages, wordings.evidence)
+    sets = options.set or ["tuning", "heldout"]
+    result = measure(read_tickets(), Hearing(wordings), lambda text: detector.detect(text).language, sets)
+    return _give(options.json, result, lambda: [tickets_table(result)])
+
+
 def bench(options: argparse.Namespace) -> int:
     """Speed and memory."""
     from evals.bench import bench as measure_speed
@@ -212,6 +261,9 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "language": measure_texts,
     "public": measure_table,
     "planted": measure_planted,
+    "gaps": measure_gaps,
+    "parity": measure_drifts,
+    "tickets": measure_tickets,
     "bench": bench,
 }
 

@@ -26,7 +26,6 @@ from urllib.request import Request, urlopen
 
 import numpy as np
 from rich.console import Console
-from rich.table import Table
 
 from assistant.bootstrap import Parts, build, ingest
 from assistant.errors import AssistantError
@@ -35,13 +34,14 @@ from assistant.pipeline import Assistant
 from assistant.settings import Settings, read_settings
 from assistant.weights import NAME
 from evals.cases import read_cases
+from evals.desk import fill_home, measure_desk
 from evals.prepare import prepare
+from evals.speeds import ANSWER_RATIO, INDEX_RATIO, speeds_table
 from evals.visitors import measure_browser, measure_visitors
 
 CHECKOUT = Path(__file__).parent.parent
 QUESTIONS, WARM_UP, ROUNDS, COLD = 72, 36, 3, 5  # warm: three questions of each language first
 SERVED = 50  # questions before the server's memory is read
-ANSWER_RATIO, INDEX_RATIO = "tutorial_to_answer", "tutorial_to_index"  # above 1: the assistant is faster
 LIMIT = 180.0  # seconds that any one step may take
 Measures = dict[str, Any]
 
@@ -65,6 +65,8 @@ def bench(as_json: bool) -> int:
         measures |= _tutorial(settings, questions[WARM_UP:])
         _say("serving")
         measures |= _serving(home, questions)
+        _say("the staff desk over 100,000 questions")
+        measures |= _desk(home)
         _say("starting from nothing")
         measures["ask_cold_s"] = statistics.median(_cold(home, questions[number]) for number in range(COLD))
     measures["make_run_s"] = _make_run(settings)
@@ -78,7 +80,7 @@ def bench(as_json: bool) -> int:
     else:
         console = Console(highlight=False)
         console.width = max(console.width, 120)
-        console.print(_table(measures))
+        console.print(speeds_table(measures, SERVED))
     return 0
 
 
@@ -96,7 +98,10 @@ def mixed_questions(count: int) -> list[str]:
 
 
 def _answering(assistant: Assistant, questions: Sequence[str]) -> Measures:
-    """Milliseconds of a warm answer, everything from the message to the Answer."""
+    """Milliseconds of a warm answer, everything from the message to the Answer; as in a server, suggestions were
+    verified behind."""
+    assistant.suggestions.work_behind()
+    wait_until(assistant.suggestions.is_idle, "the suggestions")
 
     async def run() -> list[float]:
         times = []
@@ -167,6 +172,14 @@ def _serving(home: Path, questions: Sequence[str]) -> Measures:
         }
         _say("visitors (two minutes)")
         return measures | measure_browser(port, questions) | measure_visitors(port, process.pid, questions[:SERVED])
+
+
+def _desk(home: Path) -> Measures:
+    """Milliseconds in which the staff desk's pages open over many logged questions."""
+    token, port = fill_home(home), free_port()
+    with _server([sys.executable, "-m", "assistant", "serve"], port, home):
+        wait_until(lambda: _is_ready(port), "the server")
+        return measure_desk(port, token)
 
 
 def _make_run(settings: Settings) -> float | None:
@@ -274,27 +287,3 @@ def _run(what: str, command: Sequence[str], home: Path | None = None, given: str
 def _environment(home: Path | None) -> dict[str, str]:
     found = dict(os.environ) | {"PYTHONIOENCODING": "utf-8"}
     return found | ({"ASSISTANT_HOME": str(home.resolve())} if home else {})
-
-
-def _table(measures: Measures) -> Table:
-    drawn = Table(title=f"{measures['questions']} questions in all languages of the cases; medians")
-    for name in ("measure", "assistant", "tutorial stack", "ratio"):
-        drawn.add_column(name, justify="left" if name == "measure" else "right")
-
-    def row(label: str, unit: str, own: str, other: str = "", ratio: str = "") -> None:
-        shown = [f"{measures[name]:,.2f} {unit}" if measures.get(name) is not None else "" for name in (own, other)]
-        drawn.add_row(label, *shown, f"{measures[ratio]:.2f} ×" if ratio else "")
-
-    row("a warm answer (tutorial: search alone), median", "ms", "answer_p50_ms", "tutorial_search_p50_ms", ANSWER_RATIO)
-    row("the same, 95th percentile", "ms", "answer_p95_ms", "tutorial_search_p95_ms")
-    row("indexing the corpus, model loaded", "s", "index_s", "tutorial_index_s", INDEX_RATIO)
-    row("`assistant ask`, from nothing", "s", "ask_cold_s")
-    row("server: start to ready", "s", "serve_ready_s")
-    row("server: start to first answer", "s", "serve_first_answer_s")
-    row("server: a warm answer over HTTP, median", "ms", "served_p50_ms")
-    row(f"server: peak memory after {SERVED} questions", "MB", "serve_peak_mb")
-    row("a second `make run`: start to ready", "s", "make_run_s")
-    for name in sorted(measures):
-        if name.startswith(("visit", "browser")):
-            row(name.replace("_", " "), "", name)
-    return drawn

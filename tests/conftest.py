@@ -7,11 +7,13 @@ import shutil
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
+import psycopg
 import pytest
 import uvicorn
+from fastapi import FastAPI
 from playwright.sync_api import Browser, sync_playwright
 
 from assistant.bootstrap import build
@@ -20,8 +22,15 @@ from assistant.settings import Settings, read_settings
 from assistant.surfaces.backend import Answers
 from assistant.surfaces.web import create_app
 from tests.fakes import FakeAssistant
+from tests.postgres import find_program, running_postgres
+from tests.slack_apps import slack_settings
+from tests.slack_server import SlackServer, slack_server
 
 CHECKOUT = Path(__file__).parents[1]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--every-case", action="store_true", help="ask all eval cases, not a slice, where that is long")
 
 
 @pytest.fixture
@@ -35,6 +44,24 @@ FLAGS = [
 ]  # fmt: skip
 
 
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """A PostgreSQL server of the tests' own; its address."""
+    if not find_program("initdb"):
+        pytest.skip("PostgreSQL's server is not installed: apt-get install postgresql")
+    with running_postgres() as url:
+        yield url
+
+
+@pytest.fixture
+def postgres(postgres_server: str) -> str:
+    """The address of an empty PostgreSQL database."""
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+        connection.execute("DROP SCHEMA public CASCADE")
+        connection.execute("CREATE SCHEMA public")
+    return postgres_server
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """One Chromium a module: for longer, its event loop would be in the way of asynchronous tests."""
@@ -46,11 +73,16 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
-@contextmanager
-def running(source: Answers | Callable[[], Answers], settings: Settings, port: int = 0) -> Iterator[str]:
+def running(source: Answers | Callable[[], Answers], settings: Settings, port: int = 0) -> AbstractContextManager[str]:
     """A real server on loopback; gives its address."""
+    return serving(create_app(source, settings), port)
+
+
+@contextmanager
+def serving(app: FastAPI, port: int = 0) -> Iterator[str]:
+    """An application served on loopback; gives its address."""
     listener = socket.create_server(("127.0.0.1", port))
-    config = uvicorn.Config(create_app(source, settings), log_config=None, ws="none", timeout_graceful_shutdown=2)
+    config = uvicorn.Config(app, log_config=None, ws="none", timeout_graceful_shutdown=2)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, args=([listener],))
     thread.start()
@@ -81,3 +113,20 @@ def real_assistant(tmp_path_factory: pytest.TempPathFactory) -> Assistant:
     shared.mkdir(parents=True, exist_ok=True)
     (home / "models").symlink_to(shared)
     return build(read_settings(home=home, corpus=CHECKOUT / "corpus"))
+
+
+@pytest.fixture
+def slack() -> Iterator[SlackServer]:
+    with slack_server() as served:
+        yield served
+
+
+@pytest.fixture
+def start_slack(slack: SlackServer, fake: FakeAssistant, start_server: Callable[..., str]) -> Callable[..., str]:
+    """Starts the server; gives Slack's address for it."""
+
+    def begin(**settings: object) -> str:
+        given = slack_settings(slack.url, **settings).model_dump(exclude_unset=True)
+        return f"{start_server(fake, **given)}/slack/events"
+
+    return begin

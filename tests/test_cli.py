@@ -303,6 +303,7 @@ def test_serve_from_nothing_to_the_end(home: Path, tmp_path: Path, number: int, 
     )
     assert process.stdout is not None
     address = process.stdout.readline().decode().removeprefix("listening on ").strip()
+    assert process.stdout.readline().decode().startswith(f"staff desk: {address}staff, first token, shown only now: ")
     try:
         assert httpx2.get(f"{address}healthz").status_code == 200
         for language in ("zh-Hans", "ja", "es", "en"):

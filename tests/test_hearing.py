@@ -6,7 +6,8 @@ from functools import cache
 
 import pytest
 
-from assistant.hearing import Hearing, spoken
+from assistant.hearing import Hearing
+from assistant.spoken import spoken
 from assistant.understand import understand
 from assistant.wording import Wordings
 from tests.articles import detector

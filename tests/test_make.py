@@ -69,7 +69,7 @@ def test_run_installs_and_ingests_once(clone: Path) -> None:
     """The first run installs without extras, ingests and serves; the second only serves; a new article is ingested."""
     assert make(clone, "run", "PORT=8123").returncode == 0
     install, ingest, serve = told(clone)
-    assert install.endswith("-c constraints.txt -e .")
+    assert install.endswith("-c constraints.txt -e .[staff]")
     assert (ingest, serve) == ("assistant ingest corpus port=8123", "assistant serve port=8123")
     make(clone, "run")
     assert told(clone) == ["assistant serve port="]
@@ -85,13 +85,13 @@ def test_changed_requirements_are_installed(clone: Path) -> None:
     told(clone)
     os.utime(clone / "constraints.txt", (2e9, 2e9))
     make(clone, "run")
-    assert told(clone)[0].endswith("-c constraints.txt -e .")
+    assert told(clone)[0].endswith("-c constraints.txt -e .[staff]")
 
 
 def test_setup_includes_serving(clone: Path) -> None:
     """After `make setup`, which installs all extras, `make run` installs nothing."""
     make(clone, "setup")
-    assert told(clone)[0].endswith("-e .[huggingface,postgres,evals,dev]")
+    assert told(clone)[0].endswith("-e .[staff,oidc,huggingface,postgres,slack,evals,dev]")
     make(clone, "run")
     assert told(clone) == ["assistant ingest corpus port=", "assistant serve port="]
 

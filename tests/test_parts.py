@@ -45,9 +45,17 @@ def test_questions_are_told_apart(text: str, language: str, parts: tuple[str, ..
         ("I run a startup in Spain. Can I apply?", "en"),
         ("Can I apply? I run a startup.", "en"),
         ("how much", "en"),
+        ("申請は月単位ですかそれとも年単位ですか？", "ja"),
+        ("申請は月単位ですか、それとも年単位ですか？", "ja"),
+        ("請求はリクエストごとですか？それとも時間ごとですか？", "ja"),
+        ("是按次收费吗？还是按小时收费？", "zh-Hans"),
+        ("怎么收费，是按次，还是按小时？", "zh-Hans"),
+        ("¿Se factura por hora? ¿O por petición?", "es"),
+        ("Is it billed by the hour? Or by request?", "en"),
+        ("시간 단위인가요? 아니면 요청 단위인가요?", "ko"),
         ("a? b? c? d? e?", "en"),
     ],
 )
 def test_one_question_stays_whole(text: str, language: str) -> None:
-    """Things named together, statements around a question, and more questions than can be answered are not cut."""
+    """Things named together, two choices, statements around a question and too many questions are not cut."""
     assert split_questions(text, WORDINGS.nearest(language)) == (text,)

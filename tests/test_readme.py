@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import regex
 import typer
+from typer.core import TyperGroup
 
 from assistant.cli import app
 from assistant.settings import Settings
@@ -48,7 +49,12 @@ def test_command_and_options_exist(line: str) -> None:
     with group.make_context("assistant", words) as context:
         name, command, rest = group.resolve_command(context, words)
         assert command is not None
-        command.make_context(name, rest, parent=context).close()
+        inner = command.make_context(name, rest, parent=context)
+        if isinstance(command, TyperGroup) and rest:
+            name, command, rest = command.resolve_command(inner, rest)
+            assert command is not None
+            command.make_context(name, rest, parent=inner).close()
+        inner.close()
 
 
 @pytest.mark.parametrize("line", commands("python -m evals"))

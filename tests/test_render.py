@@ -13,6 +13,7 @@ from rich.console import Console
 
 from assistant.records import Answer
 from assistant.surfaces.render import TAGS, answer_html, answer_json, answer_terminal, is_web_address, place_of
+from assistant.wording import Wordings
 from tests.fakes import answer, citation
 
 LANGUAGES = ["zh-Hans", "ja", "es", "en", "ar"]
@@ -136,6 +137,33 @@ def test_lists_and_links_are_kept() -> None:
     html = answer_html(answer(text="Two:\n- **one**\n- [two](https://help.example.com/2)"))
     assert "<li><strong>one</strong></li>" in html
     assert 'href="https://help.example.com/2"' in html
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_way_to_a_person_is_a_link(language: str) -> None:
+    """The address that a reply gives for a person can be followed; one that can't be stays text."""
+    wording = Wordings().nearest(language)
+    html = answer_html(answer(language, "handover", wording.person.format(address="<https://help.example.com/a_b>")))
+    assert Reader(html).links == ["https://help.example.com/a_b"]
+    assert "&lt;" not in html
+    assert Reader(answer_html(answer(text="<ftp://a.example> <a@b.example>"))).links == []
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("これは**「重要」**です。", "これは<strong>「重要」</strong>です。"),
+        ("请注意**必须申请。**然后等待。", "请注意<strong>必须申请。</strong>然后等待。"),
+        ("Llega **en 14 días**.", "Llega <strong>en 14 días</strong>."),
+        ("It costs 2 ** 3 ** 4.", "It costs 2 ** 3 ** 4."),
+        (r"As written: \*\*「a」\*\*です", "As written: **「a」**です"),
+    ],
+    ids=["ja", "zh", "es", "no bold", "escaped"],
+)
+def test_bold_needs_no_space_beside_it(text: str, html: str) -> None:
+    """Bold words are bold whatever punctuation or script they touch; asterisks that mark nothing stay."""
+    assert html in answer_html(answer(text=text))
+    assert "\u2060" not in answer_html(answer(text=text))
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from assistant.calibration import Calibration, read_calibration
+from assistant.calibration import Calibration, calibration_file, find_calibration, read_calibration
 from assistant.errors import InputError
 from assistant.pipeline import Assistant
 from assistant.records import Question
@@ -77,3 +79,13 @@ def test_probability_grows_with_a_positive_signal() -> None:
     )
     assert made.probability({"body": 1, "elsewhere": 0}) > made.probability({"body": 0, "elsewhere": 0})
     assert made.probability({"body": 1, "elsewhere": 1}) < made.probability({"body": 1, "elsewhere": 0})
+
+
+def test_another_model_has_its_own_calibration(tmp_path: Path) -> None:
+    """What was learned for a model is used with it alone; a model nothing was learned for uses the bundled one's."""
+    own = read_calibration().model_copy(update={"answered": 0.77})
+    file = calibration_file(tmp_path, "another model")
+    file.parent.mkdir()
+    file.write_text(own.model_dump_json(), encoding="utf-8")
+    assert find_calibration(tmp_path, "another model").answered == 0.77
+    assert find_calibration(tmp_path, "a third model") == read_calibration()

@@ -13,17 +13,17 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-import psycopg
 import pytest
 from sqlalchemy import text
 
 from assistant import engine, store
+from assistant.cabinet import Cabinet
 from assistant.engine import MEMORY, Engine
 from assistant.errors import InputError, StoreUnavailable
+from assistant.letter import Ask, Letter, Part
 from assistant.records import Answer, Trace, Turn
 from assistant.store import Store
 from tests.fakes import REPLIES, answer
-from tests.postgres import find_program, running_postgres
 
 CHECKOUT = Path(__file__).parents[1]
 LANGUAGES = ["zh-Hans", "ja", "es", "en"]
@@ -39,24 +39,12 @@ print(*said, sep="\\n")
 """
 
 
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[str]:
-    if not find_program("initdb"):
-        pytest.skip("PostgreSQL's server is not installed: apt-get install postgresql")
-    with running_postgres() as url:
-        yield url
-
-
 @pytest.fixture(params=["sqlite", "postgres"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """An empty database of each kind."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'new' / 'conversations.sqlite3'}"
-    address = str(request.getfixturevalue("postgres"))
-    with psycopg.connect(address, autocommit=True) as connection:
-        connection.execute("DROP SCHEMA public CASCADE")
-        connection.execute("CREATE SCHEMA public")
-    return address
+    return str(request.getfixturevalue("postgres"))
 
 
 @pytest.fixture
@@ -178,6 +166,29 @@ def test_forgetting_deletes_all_of_it(open_store: Callable[..., Store]) -> None:
         assert connection.execute(text("SELECT count(*) FROM feedback")).scalar() == 0
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_forgetting_deletes_drafts(open_store: Callable[..., Store], language: str) -> None:
+    """With a conversation go the drafts written from it, every version and the entries proposed from them; a draft of
+    another conversation, or of a pasted message, stays."""
+    one, question = open_store(), REPLIES[language][0]
+    for number in (1, 2):
+        one.remember(question, reply(number, language, conversation=f"c{number}"))
+    assert one.flush()
+    cabinet = Cabinet(one)
+    part = Part("q1", "answer", 1, "…", "…")
+    letter = Letter(question, language, "formal", (Ask(1, question, 0, len(question), "answered", 0.9, ()),), (part,))
+    for conversation in ("c1", "c2", ""):
+        kept = cabinet.add(letter, "Ana", "es", conversation)
+        cabinet.save(kept.slip.id, 1, letter.with_texts({"q1": question}), "Ana", "sent", "edited")
+        cabinet.propose(kept.slip.id, language, question, "…", "Ana")
+    assert one.forget("c1")
+    assert [slip.conversation_id for slip in cabinet.slips()] == ["", "c2"]
+    assert len(cabinet.proposals()) == 2
+    with one.engine.read() as connection:
+        assert connection.execute(text("SELECT count(*) FROM draft_versions")).scalar() == 4
+        assert connection.execute(text("SELECT count(*) FROM proposals")).scalar() == 2
+
+
 def test_conversations_expire(open_store: Callable[..., Store], monkeypatch: pytest.MonkeyPatch) -> None:
     """After the set number of days a conversation is no history any more, and is deleted."""
     one = open_store(retention_days=2)
@@ -264,15 +275,60 @@ def test_what_could_not_be_written_is_tried_again(
     assert "secret-words" not in caplog.text
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_channel_latency_and_sections_are_kept(open_store: Callable[..., Store], language: str) -> None:
+    """An answer keeps where it was asked, how long it took, and once each section it cites, until it is forgotten."""
+    one = open_store()
+    one.remember("q", reply(1, language), "slack")
+    one.remember("q", replace(reply(2, "en", outcome="abstained", text="?"), timings_ms={}))
+    one.flush()
+    with one.engine.read() as connection:
+        kept = connection.execute(text("SELECT channel, took_ms FROM answers ORDER BY id")).all()
+        sections = connection.execute(text("SELECT answer_id, section FROM citings")).all()
+    assert [tuple(row) for row in kept] == [("slack", 1.5), ("api", 0.0)]
+    assert [tuple(row) for row in sections] == [("a1", f"{language}/refunds#time")]
+    one.forget("c1")
+    with one.engine.read() as connection:
+        assert connection.execute(text("SELECT count(*) FROM citings")).scalar() == 0
+
+
+def test_an_older_store_is_brought_up_to_date(url: str) -> None:
+    """Answers of the first version stay, with channel and latency unknown and the sections that they cited counted."""
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(CHECKOUT / "assistant" / "migrations"))
+    with closing(Engine(url)) as opened, opened.write() as connection:
+        config.attributes["connection"] = connection
+        command.downgrade(config, "0001")
+        connection.execute(text("INSERT INTO conversations VALUES ('c1', 1, 1)"))
+        cited = '["ja/refunds#time.1", "ja/refunds#time.2", "ja/refunds#cost.1"]'
+        connection.execute(
+            text(
+                "INSERT INTO answers VALUES ('a1', 'c1', 1, '返金は？', 'はい', 'ja', 'question', 'answered', 1,"
+                f" '[]', '[]', '{cited}', '[]', '{{}}')"
+            )
+        )
+    with closing(Engine(url)) as opened, opened.read() as connection:
+        assert connection.execute(text("SELECT question, channel, took_ms FROM answers")).one() == ("返金は？", "", 0)
+        sections = connection.execute(text("SELECT section FROM citings ORDER BY section")).scalars().all()
+    assert sections == ["ja/refunds#cost", "ja/refunds#time"]
+
+
 def test_schema_is_that_of_the_tables(url: str) -> None:
-    """The migrations make exactly the tables that the code describes."""
+    """The migrations make exactly the tables that the code, and Slack's library for its installations, describe."""
     from alembic.autogenerate import compare_metadata
     from alembic.migration import MigrationContext
+    from slack_sdk.oauth.installation_store.sqlalchemy import SQLAlchemyInstallationStore
+    from slack_sdk.oauth.state_store.sqlalchemy import SQLAlchemyOAuthStateStore
 
     from assistant.tables import metadata
 
     with closing(Engine(url)) as opened, opened.read() as connection:
-        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+        slack = SQLAlchemyInstallationStore("", opened.sqlalchemy), SQLAlchemyOAuthStateStore(1, opened.sqlalchemy)
+        described = [metadata, *(store.metadata for store in slack)]
+        assert compare_metadata(MigrationContext.configure(connection), described) == []  # type: ignore[arg-type]  # may be several
 
 
 def test_a_newer_store_is_refused(url: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from assistant.errors import InputError
 from assistant.hearing import Hearing
 from assistant.records import Turn, Understood
-from assistant.understand import check_message, understand
+from assistant.understand import check_message, says_something, understand
 from assistant.wording import Wordings
 from tests.articles import detector
 
@@ -150,3 +150,17 @@ def test_a_long_conversation_is_not_read_again() -> None:
     started = time.perf_counter()
     ask("PyTorch", (), history * 2000)
     assert time.perf_counter() - started < 1
+
+
+@pytest.mark.parametrize(
+    "text", ["x", "42", "の", "量", "١", "x" * 2000, "什" * 200, "a " * 100, "٣٠"], ids=lambda text: text[:3]
+)
+def test_what_holds_no_words_asks_nothing(text: str) -> None:
+    """A single letter, a number, or one sign over and over is no question, in any script."""
+    assert not says_something(text)
+
+
+@pytest.mark.parametrize("text", ["资格", "いくら", "¿300k?", "AI", "30万", "ok", "كم"])
+def test_the_shortest_questions_ask_something(text: str) -> None:
+    """Two signs are enough for a word, in any script."""
+    assert says_something(text)

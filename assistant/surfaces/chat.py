@@ -11,19 +11,20 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
-from contextlib import AsyncExitStack, aclosing, contextmanager
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import AsyncExitStack, contextmanager
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from assistant.errors import AssistantError, StoreUnavailable
+from assistant.errors import AssistantError
 from assistant.handover import Courier
-from assistant.records import Answer, Event, Turn
+from assistant.records import Answer, Event
 from assistant.settings import Settings
-from assistant.store import Store
+from assistant.store import Channel, Store
+from assistant.surfaces.asking import history_of, remembered, until
 from assistant.surfaces.backend import Backend
 from assistant.surfaces.guard import error_response
 from assistant.surfaces.metrics import Metrics
@@ -145,19 +146,20 @@ def chat_router(
     errors: dict[int | str, dict[str, Any]] = {code: {"model": ErrorBody} for code in codes}
     stream = {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "model": AnswerBody}
 
-    async def events_of(body: ChatRequest, held: AsyncExitStack) -> AsyncGenerator[Event]:
+    async def events_of(body: ChatRequest, channel: Channel, held: AsyncExitStack) -> AsyncGenerator[Event]:
         deadline = asyncio.get_running_loop().time() + settings.request_timeout_s
         held.enter_context(slots.take())
         assistant = await backend.soon(min(PATIENCE_S, settings.request_timeout_s))
         conversation = body.conversation_id or ""
-        history = await _history(store, conversation) if conversation else ()
+        history = await history_of(store, conversation) if conversation else ()
         asked = assistant.ask(body.message, conversation, body.page_language or "", history)
-        return _remembered(_until(asked, deadline), store, courier, body.message)
+        return remembered(until(asked, deadline), store, courier, body.message, channel)
 
     @router.post("/api/v1/chat", summary="Ask a question", response_model=AnswerBody, responses={200: stream, **errors})
     async def chat(request: Request, body: Annotated[ChatRequest, Body(openapi_examples=EXAMPLES)]) -> Response:
         name = identity(body.request_id, body.message, body.conversation_id, body.page_language)
-        reply, is_known = replies.get(name, lambda held: events_of(body, held))
+        channel: Channel = "widget" if "origin" in request.headers else "api"  # a page's POST says where it is from
+        reply, is_known = replies.get(name, lambda held: events_of(body, channel, held))
         if is_known:
             metrics.resumed.inc()
         await reply.begun()  # what can't be answered at all gets its own status, not a stream
@@ -167,45 +169,6 @@ def chat_router(
         return EventStream(reply, int(seen) if is_known and SEEN.fullmatch(seen) else 0, metrics)
 
     return router
-
-
-async def _until(events: AsyncIterator[Event], deadline: float) -> AsyncGenerator[Event]:
-    """The events, as long as each comes before the deadline (on the loop's clock).
-
-    Raises:
-        TimeoutError: one did not.
-    """
-    try:
-        while True:
-            async with asyncio.timeout_at(deadline):
-                event = await anext(events, None)
-            if event is None:
-                return
-            yield event
-    finally:
-        if close := getattr(events, "aclose", None):
-            await close()
-
-
-async def _history(store: Store, conversation_id: str) -> tuple[Turn, ...]:
-    """The conversation so far; none where the store is out of reach: a reply without history beats no reply."""
-    try:
-        return await asyncio.to_thread(store.history, conversation_id)
-    except StoreUnavailable as error:
-        log.error("answered without history: %s", error)
-        return ()
-
-
-async def _remembered(
-    events: AsyncGenerator[Event], store: Store, courier: Courier | None, message: str
-) -> AsyncGenerator[Event]:
-    async with aclosing(events) as open_events:
-        async for event in open_events:
-            if isinstance(event, Answer):
-                store.remember(message, event)
-                if courier and event.handover:
-                    courier.send(event.conversation_id, event.handover.reason, message, event.language)
-            yield event
 
 
 async def _whole(request: Request, reply: Reply) -> Response:

@@ -21,7 +21,8 @@ from assistant.surfaces.sites import Limiter, Sites, is_local, is_same_origin, n
 
 API = "/api/"
 EMBEDDED = ("/api/v1/chat", "/api/v1/feedback", "/api/v1/suggestions", "/api/v1/interface")
-READING = 0.1  # what a GET costs of the requests a minute
+READING = 0.1  # what a GET costs of the requests a minute, and what is asked by staff, whose drafts are checked live
+DESK, STAFF, SIGN_IN = "/staff", "/api/v1/staff/", "/api/v1/staff/sign-in"
 FOREIGN = (
     "this page may not use the assistant; list its address under its key in ASSISTANT_SITES, "
     "and give the tag that key as data-key"
@@ -44,8 +45,13 @@ class SiteGate:
     def check(self, scope: Scope) -> tuple[Response | None, Mapping[str, str]]:
         """A refusal or the answer to a preflight, or None; and the headers of the response."""
         path: str = scope["path"]
-        if not path.startswith(API):
-            return None, {}
+        if path == DESK or path.startswith((f"{DESK}/", STAFF)):
+            refusal, headers = self._check_api(scope) if path.startswith(API) else (None, {})
+            return refusal, {"Cache-Control": "no-store", **headers}
+        return self._check_api(scope) if path.startswith(API) else (None, {})
+
+    def _check_api(self, scope: Scope) -> tuple[Response | None, Mapping[str, str]]:
+        path: str = scope["path"]
         headers = Headers(scope=scope)
         origin = headers.get("origin", "")
         is_foreign = bool(origin) and not is_same_origin(origin, headers.get("host", ""))
@@ -63,7 +69,8 @@ class SiteGate:
         address = scope["client"][0] if scope.get("client") else ""
         if not is_page and is_local(address):
             return None
-        cost = READING if scope["method"] == "GET" else 1.0
+        is_staff = scope["path"].startswith(STAFF) and scope["path"] != SIGN_IN
+        cost = READING if scope["method"] == "GET" or is_staff else 1.0
         limits = ((f"{key} {network_of(address)}", self._settings.rate_per_client), (key, self._settings.rate_per_site))
         waits = [self._limiter.wait(name, per_minute, cost) for name, per_minute in limits]
         if not any(waits):

@@ -23,7 +23,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 BODY_LIMIT = 64 * 1024
-TOO_LARGE = f"the body is too large; {BODY_LIMIT // 1024} KB is the most that is taken"
+SLACK_LIMIT = 1024 * 1024  # a message of 40,000 characters comes twice, each as up to twelve bytes of escaped Unicode
+TOO_LARGE = "the body is too large; {limit} KB is the most that is taken"
 BODY_SECONDS = 10
 TOO_SLOW = f"the body did not arrive within {BODY_SECONDS} seconds; send it again"
 CONTENT_POLICY = (
@@ -68,6 +69,7 @@ class Guard:
             return
         started, request_id, status, size = time.perf_counter(), uuid.uuid4().hex, 0, 0
         is_complete = False
+        limit = _limit(scope)
 
         async def decorated(message: Message) -> None:
             nonlocal status
@@ -90,8 +92,8 @@ class Guard:
                 raise HTTPException(408, TOO_SLOW) from None
             is_complete = not message.get("more_body", False)
             size += len(message.get("body", b""))
-            if size > BODY_LIMIT:
-                raise HTTPException(413, TOO_LARGE)
+            if size > limit:
+                raise HTTPException(413, TOO_LARGE.format(limit=limit // 1024))
             return message
 
         verdict, given = self.gate.check(scope)
@@ -117,12 +119,17 @@ class Guard:
     def _refusal(self, scope: Scope) -> JSONResponse | None:
         headers = Headers(scope=scope)
         length = headers.get("content-length", "0")
-        if not length.isascii() or not length.isdigit() or int(length) > BODY_LIMIT:
-            return error_response(413, TOO_LARGE)
+        limit = _limit(scope)
+        if not length.isascii() or not length.isdigit() or int(length) > limit:
+            return error_response(413, TOO_LARGE.format(limit=limit // 1024))
         media_type = headers.get("content-type", "").partition(";")[0].strip().lower()
         if scope["method"] == "POST" and scope["path"].startswith("/api/") and media_type != "application/json":
             return error_response(415, "the body must be JSON; send it with Content-Type: application/json")
         return None
+
+
+def _limit(scope: Scope) -> int:
+    return SLACK_LIMIT if scope["path"].startswith("/slack/") else BODY_LIMIT
 
 
 def log_failure(error: Exception, request_id: str = "-") -> None:

@@ -30,6 +30,8 @@ from assistant.spelling import drop_direction_controls
 MARKER = regex.compile(r"\[([0-9]{1,4})\]")
 TARGET = regex.compile(r"#cite-[0-9]{1,4}")
 CONTROLS = regex.compile(r"[\p{Cc}--[\n]]", regex.V1)  # a terminal would obey them
+BOLD = regex.compile(r"(?<!\\)\*\*(?=[^\s*])(.+?)(?<=[^\s\\*])\*\*")
+JOINER = "\u2060"  # no reader sees it, and CommonMark takes it for a letter
 ESCAPED = regex.compile(r"\\([!-/:-@\[-`{-~])")
 SPEAKS_OF_ITSELF = ("p", "ul", "ol", "table")
 TAGS = {*SPEAKS_OF_ITSELF, "li", "strong", "em", "code", "br", "a", "sup", "thead", "tbody", "tr", "th", "td"}
@@ -58,16 +60,30 @@ def answer_html(answer: Answer) -> str:
     A paragraph that rests only on passages in another language than the asker's says so in its own `lang` and `dir`.
     """
     languages = {citation.n: citation.language for citation in answer.citations}
-    tokens = _markdown().parse(drop_direction_controls(answer.text), {"numbers": languages.keys()})
+    tokens = read_markdown(answer)
     _name_languages(tokens, answer.language, languages)
     body = _markdown().renderer.render(tokens, _markdown().options, {})
     safe = _cleaner().clean(body).strip()
     return f'<div lang="{escape(answer.language)}" dir="{direction(answer.language)}">{safe}</div>'
 
 
+def read_markdown(answer: Answer) -> list[Token]:
+    """The text as markdown-it's tokens: a `marker` for each citation; no HTML, pictures, headings or code blocks.
+
+    Bold is read whatever stands beside its asterisks: CommonMark's rule about what may flank them
+    (https://spec.commonmark.org/0.31.2/#left-flanking-delimiter-run) supposes that words have spaces between them.
+    """
+    text = BOLD.sub(rf"**{JOINER}\1{JOINER}**", drop_direction_controls(answer.text).replace(JOINER, ""))
+    tokens = _markdown().parse(text, {"numbers": {citation.n for citation in answer.citations}})
+    for token in tokens:
+        for child in token.children or ():
+            child.content = child.content.replace(JOINER, "")
+    return tokens
+
+
 def answer_terminal(answer: Answer) -> RenderableType:
     """The answer for a terminal: the text, then each source with its heading, address and quote."""
-    text = Text(_plain(ESCAPED.sub(r"\1", answer.text)), style=_tone(answer))
+    text = Text(plain_text(ESCAPED.sub(r"\1", answer.text)), style=_tone(answer))
     text.highlight_regex(r"\[[0-9]{1,4}\]", "bold cyan")
     return Group(text, *(line for citation in answer.citations for line in _source_lines(citation)))
 
@@ -96,13 +112,14 @@ def _tone(answer: Answer) -> str:
 
 
 def _source_lines(citation: Citation) -> Sequence[RenderableType]:
-    head = Text.assemble("\n", (f"[{citation.n}]", "bold cyan"), " ", (_plain(place_of(citation)), "bold"))
-    rest = [Text(_plain(citation.url), style="blue")] if citation.url else []
-    rest += [Text(_plain(line), style="dim") for line in citation.quote.splitlines() if line.strip()]
+    head = Text.assemble("\n", (f"[{citation.n}]", "bold cyan"), " ", (plain_text(place_of(citation)), "bold"))
+    rest = [Text(plain_text(citation.url), style="blue")] if citation.url else []
+    rest += [Text(plain_text(line), style="dim") for line in citation.quote.splitlines() if line.strip()]
     return [head, *(Padding(line, (0, 0, 0, 4), expand=False) for line in rest)]
 
 
-def _plain(text: str) -> str:
+def plain_text(text: str) -> str:
+    """The text without what a terminal would obey or what turns the direction of the rest."""
     return drop_direction_controls(CONTROLS.sub("", text))
 
 
@@ -111,7 +128,7 @@ def _markdown() -> MarkdownIt:
     """CommonMark without HTML, pictures, headings, quotes and code blocks: an article's sentence may begin like one."""
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
     markdown.disable(["html_block", "html_inline", "image", "reference", "code", "fence"])
-    markdown.disable(["heading", "lheading", "hr", "blockquote", "entity", "autolink"])
+    markdown.disable(["heading", "lheading", "hr", "blockquote", "entity"])
     markdown.inline.ruler.before("link", "marker", _read_marker)
     markdown.add_render_rule("marker", _write_marker)
     markdown.validateLink = is_web_address  # type: ignore[method-assign]  # the library's documented way

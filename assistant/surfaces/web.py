@@ -12,7 +12,7 @@ import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from importlib import metadata
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import uvicorn
 from fastapi import FastAPI, Query, Request, Response
@@ -25,9 +25,9 @@ from assistant.errors import AssistantError, InputError
 from assistant.handover import Courier
 from assistant.language import normalise_code
 from assistant.settings import Settings
-from assistant.spelling import convert_chinese
 from assistant.store import MEMORY, Store
 from assistant.surfaces.articles import Shelf
+from assistant.surfaces.asking import samples
 from assistant.surfaces.assets import assets_router
 from assistant.surfaces.backend import Answers, Backend, NotReady
 from assistant.surfaces.chat import Busy, ErrorBody, busy_response, chat_router
@@ -37,9 +37,14 @@ from assistant.surfaces.guard import BODY_LIMIT, Guard, JsonLines, error_respons
 from assistant.surfaces.metrics import Metrics, metrics_router
 from assistant.surfaces.page import interface, page, preferred_language
 from assistant.surfaces.replies import TOO_SLOW, Replies
+from assistant.surfaces.staff.access import build_staff
+from assistant.surfaces.staff.desk import add_staff, expire_staff
+from assistant.surfaces.staff.gaps import keep_gathering
 from assistant.wording import Wordings
 
-SAMPLES = 4
+if TYPE_CHECKING:  # an extra
+    from assistant.surfaces.slack.bot import Bot
+
 FINISH_S, SHUTDOWN_S = 8.0, 10  # streams have so long to finish before they are handed over; everything ends after
 TELEMETRY_OFF = {"tracing": False, "metrics": False, "logs": False, "operation_spans": False, "auto_configure": False}
 LanguageQuery = Annotated[str, Query(pattern=r"^([A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8}){0,4})?$")]
@@ -63,12 +68,20 @@ def create_app(
     backend, wordings, metrics = Backend(source), Wordings(), Metrics()
     replies = Replies(metrics)
     kept = store or Store(MEMORY, settings.retention_days)
+    bot = _slack_bot(backend, settings, kept, courier, metrics)
+    staff = build_staff(settings, kept, backend, wordings)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        loading = asyncio.create_task(backend.load())
+        work = (backend.load(), expire_staff(staff), keep_gathering(staff))
+        working = [asyncio.create_task(one) for one in work]
+        if bot:
+            bot.start()
         yield
-        loading.cancel()
+        for task in working:
+            task.cancel()
+        if bot:
+            await bot.stop()
         if courier:
             await asyncio.to_thread(courier.close)
         await asyncio.to_thread(kept.close)
@@ -87,11 +100,38 @@ def create_app(
     app.include_router(feedback_router(kept, Desk(settings), courier))
     app.include_router(assets_router())
     app.include_router(metrics_router(metrics))
+    if bot:
+        _add_slack(app, bot, settings, kept)
     app.state.replies = replies
     _add_health(app, backend)
     _add_page(app, backend, wordings, settings)
+    add_staff(app, staff)
     _add_errors(app)
     return app
+
+
+def _slack_bot(
+    backend: Backend, settings: Settings, store: Store, courier: Courier | None, metrics: Metrics
+) -> Bot | None:
+    """The Slack bot, where the settings say how to check what comes from Slack by HTTP."""
+    if settings.slack_signing_secret is None:
+        return None
+    try:
+        from assistant.surfaces.slack.bot import Bot
+    except ImportError as error:
+        missing = f"Slack needs the extra `slack`, of which something is missing ({error}); see README, Slack"
+        raise InputError(missing) from None
+    if settings.slack_bot_token is None and not settings.slack_client_id:
+        raise InputError("ASSISTANT_SLACK_BOT_TOKEN is missing; set the bot token (xoxb-…), see README")
+    return Bot(backend, settings, store, courier, metrics)
+
+
+def _add_slack(app: FastAPI, bot: Bot, settings: Settings, store: Store) -> None:
+    from assistant.surfaces.slack.app import create_bolt, slack_router
+
+    assert settings.slack_signing_secret is not None
+    bolt = create_bolt(bot, settings, settings.slack_signing_secret.get_secret_value())
+    app.include_router(slack_router(bolt, bot, settings, store))
 
 
 def _add_health(app: FastAPI, backend: Backend) -> None:
@@ -129,20 +169,11 @@ def _add_page(app: FastAPI, backend: Backend, wordings: Wordings, settings: Sett
     @app.get("/api/v1/suggestions", summary="Questions that the articles answer", responses={503: {"model": ErrorBody}})
     async def suggestions(language: LanguageQuery = "") -> list[str]:
         code = normalise_code(language or settings.default_language)
-        return await asyncio.to_thread(_samples, backend.now(), code)
+        return await asyncio.to_thread(samples, backend.now(), code)
 
     @app.get("/favicon.ico", include_in_schema=False)
     async def favicon() -> Response:
         return Response(status_code=204, headers={"Cache-Control": "max-age=86400"})
-
-
-def _samples(assistant: Answers, code: str) -> list[str]:
-    """Sample questions; the two Chinese spellings stand in for each other."""
-    found = assistant.sample_questions(code, SAMPLES)
-    other = {"zh-Hans": "zh-Hant", "zh-Hant": "zh-Hans"}.get(code)
-    if found or not other:
-        return found
-    return [convert_chinese(question, code) for question in assistant.sample_questions(other, SAMPLES)]
 
 
 def _add_errors(app: FastAPI) -> None:
@@ -218,7 +249,7 @@ def serve(
     listener = _listen(settings.host, settings.port)
     shown = f"[{settings.host}]" if ":" in settings.host else settings.host
     address = f"http://{shown}:{listener.getsockname()[1]}/"
-    _log_as_json()
+    log_as_json()
     app = create_app(source, settings, store, courier)
     config = uvicorn.Config(
         app,
@@ -234,11 +265,12 @@ def serve(
         Server(config, app.state.replies, lambda: announce(address)).run([listener])
 
 
-def _log_as_json() -> None:
+def log_as_json() -> None:
+    """Lines of JSON on standard error, without a word of a message."""
     handler = logging.StreamHandler()
     handler.setFormatter(JsonLines())
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
-    for noisy in ("httpx", "httpx2", "chromadb", "uvicorn"):
+    for noisy in ("httpx", "httpx2", "chromadb", "uvicorn", "slack_sdk", "slack_bolt", "aiohttp", "authlib"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
 
 
