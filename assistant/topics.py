@@ -30,7 +30,7 @@ from assistant.records import Intent
 FILE = Path(__file__).parent / "topics.yaml"
 KINDS = ("elsewhere", "usual")
 TOKENS = ".tokens.npy"  # beside the other arrays, so that it can be mapped into memory
-COARSE = 40  # topics compared token by token, by their centroids; the others can't win
+COARSE = 32  # topics of each kind compared token by token, by their centroids; the others can't win
 SHARPNESS = 40.0  # of the softmax over topics: the expansion is the best topic, or a blend where several are close
 EXAMPLES = 2  # of each of them and each language, by sentence vector
 FAR = -1.0
@@ -104,7 +104,7 @@ class Topics:
         """How much a question, centred token vectors [n, d], resembles each topic."""
         vector = unit_rows(tokens.sum(axis=0))
         coarse = self.centroids @ vector
-        chosen = np.argpartition(-coarse, min(COARSE, len(coarse) - 1))[:COARSE]
+        chosen = np.concatenate([_best(coarse, self.elsewhere), _best(coarse, ~self.elsewhere)])
         examples = self._nearest_examples(vector, chosen)
         lengths = self.starts[examples + 1] - self.starts[examples]
         starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
@@ -152,6 +152,12 @@ class Topics:
         total = np.bincount(self._topic_of[seen], best[seen], len(self.names))
         count = np.bincount(self._topic_of[seen], minlength=len(self.names))
         return np.where(count > 0, total / np.maximum(count, 1), FAR).astype(np.float32)
+
+
+def _best(scores: Array, among: NDArray[np.bool_]) -> NDArray[np.integer]:
+    """The COARSE best positions of those that are among."""
+    positions = np.flatnonzero(among)
+    return positions[np.argsort(-scores[positions])[:COARSE]]
 
 
 def load_topics(
