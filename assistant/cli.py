@@ -142,14 +142,16 @@ def serve(
 ) -> None:
     """Serve the web API and the page to try it."""
     from assistant import bootstrap
-    from assistant.surfaces import web
+    from assistant.surfaces.backend import begin
 
     given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
     settings = _settings(**given)
+    load = begin(_loader(settings))  # the models load while the web's modules do
+    from assistant.surfaces import web
 
     store = bootstrap.open_store(settings)
     courier = bootstrap.open_courier(settings, store)
-    web.serve(_loader(settings), settings, _announcer(settings, store), store, courier)
+    web.serve(load, settings, _announcer(settings, store), store, courier)
 
 
 @slack_app.callback(invoke_without_command=True)

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 import regex
-from wordfreq import available_languages, zipf_frequency
 
 from assistant.language import ADDRESS, LATIN_WORD, Detector, language_name, script_of
 from assistant.ledger import Finding, Place
@@ -143,12 +142,16 @@ def _is_from(word: str, source: str, own: str) -> bool:
 
 @cache
 def _zipf(word: str, code: str) -> float:
+    from wordfreq import zipf_frequency  # loaded at the first need: it takes a tenth of a server's start
+
     return float(zipf_frequency(word, _code(code)))
 
 
 @cache
 def _counted() -> frozenset[str]:
     """Languages whose words were counted."""
+    from wordfreq import available_languages
+
     return frozenset(available_languages())
 
 

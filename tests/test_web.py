@@ -426,6 +426,24 @@ def test_failed_loading_is_told_and_tried_again(
     assert "the vector store can't be reached; start it" in seen
 
 
+def test_loading_begun_early_is_not_done_twice(fake: FakeAssistant) -> None:
+    """What was begun before the server is waited for by the first call; where it failed, a later call builds anew."""
+    built: list[str] = []
+
+    def build() -> FakeAssistant:
+        built.append(threading.current_thread().name)
+        if len(built) == 1:
+            raise IndexUnavailable("the vector store can't be reached; start it")
+        return fake
+
+    load = backend.begin(build)
+    with pytest.raises(IndexUnavailable, match="start it"):
+        load()
+    assert len(built) == 1
+    assert load() is fake
+    assert len(built) == 2
+
+
 def connect(server: str) -> socket.socket:
     return socket.create_connection(("127.0.0.1", urlsplit(server).port or 0), timeout=10)
 

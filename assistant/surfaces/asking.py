@@ -10,13 +10,16 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
+from typing import TYPE_CHECKING
 
 from assistant.errors import StoreUnavailable
-from assistant.handover import Courier
 from assistant.records import Answer, Event, Turn
 from assistant.spelling import convert_chinese
 from assistant.store import Channel, Store
 from assistant.surfaces.backend import Answers
+
+if TYPE_CHECKING:
+    from assistant.handover import Courier
 
 SAMPLES = 4
 log = logging.getLogger("assistant.chat")

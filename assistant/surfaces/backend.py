@@ -10,6 +10,7 @@ import asyncio
 import logging
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
 from typing import Protocol
 
@@ -31,6 +32,20 @@ class Answers(Protocol):
 
     def sample_questions(self, language: str, count: int) -> list[str]:
         """Questions that the articles answer, in that language."""
+
+
+def begin(build: Callable[[], Answers]) -> Callable[[], Answers]:
+    """The same function, begun at once in a thread: its first call waits for that, further ones build anew."""
+    begun: list[Future[Answers]] = [Future()]
+
+    def work(first: Future[Answers]) -> None:
+        try:
+            first.set_result(build())
+        except Exception as error:
+            first.set_exception(error)
+
+    threading.Thread(target=work, args=begun, name="load", daemon=True).start()
+    return lambda: begun.pop().result() if begun else build()
 
 
 async def whole_answer(events: AsyncIterator[Event]) -> Answer:

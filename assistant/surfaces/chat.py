@@ -13,14 +13,13 @@ import logging
 import re
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import AsyncExitStack, contextmanager
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Body, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from assistant.errors import AssistantError
-from assistant.handover import Courier
 from assistant.records import Answer, Event
 from assistant.settings import Settings
 from assistant.store import Channel, Store
@@ -31,6 +30,9 @@ from assistant.surfaces.metrics import Metrics
 from assistant.surfaces.render import answer_json
 from assistant.surfaces.replies import BROKEN, Replies, Reply, identity
 from assistant.surfaces.stream import EventStream, accepts_stream
+
+if TYPE_CHECKING:
+    from assistant.handover import Courier
 
 PATIENCE_S = 10.0  # a chat waits this long for an assistant that is still loading
 log = logging.getLogger("assistant.chat")

@@ -8,16 +8,18 @@ Never: counts one client's opinion of an answer twice, or keeps private details 
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import APIRouter, Body, Path
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from assistant.desk import Desk
-from assistant.handover import Courier
 from assistant.store import Store
 from assistant.surfaces.chat import ErrorBody, HandoverBody
+
+if TYPE_CHECKING:
+    from assistant.handover import Courier
 
 EXAMPLES: dict[str, Any] = {
     "up": {"value": {"answer_id": "5c1f0e", "value": "up"}},

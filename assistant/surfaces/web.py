@@ -22,7 +22,6 @@ from starlette.exceptions import HTTPException
 
 from assistant.desk import Desk
 from assistant.errors import AssistantError, InputError
-from assistant.handover import Courier
 from assistant.language import normalise_code
 from assistant.settings import Settings
 from assistant.store import MEMORY, Store
@@ -43,6 +42,7 @@ from assistant.surfaces.staff.gaps import keep_gathering
 from assistant.wording import Wordings
 
 if TYPE_CHECKING:  # an extra
+    from assistant.handover import Courier
     from assistant.surfaces.slack.bot import Bot
 
 FINISH_S, SHUTDOWN_S = 8.0, 10  # streams have so long to finish before they are handed over; everything ends after
