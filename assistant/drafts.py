@@ -138,8 +138,8 @@ class Drafter:
         """What the articles say to it: with the question alone where that is surer than with what it leans on."""
         found = search(question, self.retriever)
         if question.context:
-            alone = search(replace(question, context=()), self.retriever)
-            found = max(found, alone, key=lambda one: one.hits[0].confidence if one.hits else 0.0)
+            plain = search(replace(question, context=()), self.retriever)
+            found = max(found, plain, key=lambda one: one.hits[0].confidence if one.hits else 0.0)
         if not says_something(question.text):
             found = Found((), {})
         best = replace(found, hits=found.hits[:1])

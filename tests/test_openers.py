@@ -75,10 +75,11 @@ SAID: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
         ("可以使用信用卡付款。",),
     ),
 }
+SIDES: tuple[Side, ...] = ("yes", "no", "")
 CASES: list[tuple[str, str, Side]] = [
     (language, text, side)
     for language, kinds in SAID.items()
-    for texts, side in zip(kinds, ("yes", "no", ""), strict=True)
+    for texts, side in zip(kinds, SIDES, strict=True)
     for text in texts
 ]
 
