@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 import regex
 
 from assistant.follow import PASSAGES
+from assistant.frame import ASKS, frame
 from assistant.language import display_width, language_name, split_sentences
 from assistant.records import Draft, Passage, Question, Sentence
 from assistant.retrieve import Found, Retriever
@@ -22,8 +23,12 @@ WINDOW = 3
 MARKUP = regex.compile(r"[\\`*\[\]<]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|^(?=[#>+-]\s)")
 
 
-def compose(question: Question, found: Found, retriever: Retriever, wordings: Wordings) -> Draft:
-    """The reply to a question: the best passage, and those that are nearly as good, at most PASSAGES."""
+def compose(question: Question, found: Found, retriever: Retriever, wordings: Wordings, alone: bool = True) -> Draft:
+    """The reply to a question: the best passage, and those that are nearly as good, at most PASSAGES.
+
+    Args:
+        alone: whether it is all that is asked in the message.
+    """
     wording = wordings.nearest(question.language)
     outcome = retriever.judge(found)
     confidence = found.hits[0].confidence if found.hits else 0.0
@@ -34,10 +39,12 @@ def compose(question: Question, found: Found, retriever: Retriever, wordings: Wo
     foreign = [passage.language for passage in chosen if not reads(question.language, passage.language)]
     if foreign:
         opening.append(wording.quoted_from.format(language=language_name(foreign[0], question.language)))
-    sentences: dict[str, Sentence] = {}
-    for passage in chosen:
-        for sentence in _sentences(question, passage, retriever):
-            sentences.setdefault(sentence.text, sentence)
+    shown = [sentence for passage in chosen for sentence in _sentences(question, passage, retriever)]
+    sentences: dict[tuple[str, str], Sentence] = {}
+    for sentence in frame(shown, question, retriever, wordings, alone):
+        sentences.setdefault((sentence.text, sentence.asked), sentence)
+    if not sentences:
+        return Draft("abstained", wording.abstained, (), confidence)
     return Draft(outcome, "\n\n".join(opening), tuple(sentences.values()), confidence)
 
 
@@ -62,6 +69,8 @@ def _sentences(question: Question, passage: Passage, retriever: Retriever) -> It
     if not is_whole:
         best = retriever.best_sentence(question.text, [piece for piece, _ in pieces])
         start = max(0, min(best - 1, len(pieces) - WINDOW))
+        if start and ASKS.search(pieces[start - 1][0]):  # what follows may be a bare "yes" to it
+            start -= 1
         pieces = pieces[start : start + WINDOW]
     quote = _slice(passage.text, [piece for piece, _ in pieces])
     for number, (piece, opens) in enumerate(pieces):

@@ -11,17 +11,17 @@ from dataclasses import dataclass, replace
 
 from assistant.compose import compose, reads
 from assistant.errors import InputError
-from assistant.figures import unsupported_figures
 from assistant.follow import search
+from assistant.frame import frame
 from assistant.hearing import Hearing
 from assistant.language import Detector
 from assistant.letter import Ask, Letter, Part
 from assistant.mask import mask
 from assistant.recheck import Checker, Line
 from assistant.records import Draft, Passage, Question, Sentence
+from assistant.restate import is_asked
 from assistant.retrieve import Found, Retriever
-from assistant.speak import joint
-from assistant.spelling import convert_chinese
+from assistant.speak import joint, spelled
 from assistant.ticket_words import Tone
 from assistant.tickets import Asked, read_ticket
 from assistant.understand import check_message, says_something
@@ -61,7 +61,7 @@ class Drafter:
         parts = [self._frame("greeting", language, tone)]
         for number, one in enumerate(asked, 1):
             question = self._question(one.text, [before.text for before in asks], language, written)
-            ask, draft = self._answer(number, one, question)
+            ask, draft = self._answer(number, one, question, len(asked) == 1)
             asks.append(ask)
             parts.append(self._part(ask, draft, question, parts))
         parts.append(self._frame("closing", language, tone))
@@ -88,10 +88,11 @@ class Drafter:
         ask = letter.asks[place]
         earlier = [one.text for one in letter.asks[:place]]
         question = self._question(ask.text, earlier, letter.language, self._tell(ask.text))
+        alone = len(letter.asks) == 1
         if passage_ids:
-            draft = self._from_passages(ask, passage_ids, letter.language)
+            draft = self._from_passages(ask, passage_ids, question, alone)
         else:
-            ask, draft = self._answer(ask.number, Asked(ask.text, ask.start, ask.end), question)
+            ask, draft = self._answer(ask.number, Asked(ask.text, ask.start, ask.end), question, alone)
             asks = (*letter.asks[:place], ask, *letter.asks[place + 1 :])
             letter = replace(letter, asks=asks)
         before = [one for one in letter.parts if one.question < part.question]
@@ -101,7 +102,14 @@ class Drafter:
         """The lines of a part, edited or not, each supported by a passage that is current or marked."""
         own = [ask for ask in letter.asks if ask.number == part.question]
         ids = dict.fromkeys(name for ask in (*own, *letter.asks) for name in ask.evidence)
-        return self.checker.check(part, self._with_points(self.retriever.passages(ids)), letter.language)
+        texts = [ask.text for ask in letter.asks if ask.number < part.question]
+        asked = [self._question(ask.text, texts, letter.language, self._tell(ask.text)) for ask in own]
+        return self.checker.check(
+            part,
+            self._with_points(self.retriever.passages(ids)),
+            letter.language,
+            lambda passage: any(is_asked(one, passage, self.retriever) for one in asked),
+        )
 
     def sibling(self, passage: Passage, language: str) -> Passage | None:
         """The same passage in another language; None where there is none."""
@@ -126,22 +134,23 @@ class Drafter:
         leans = before and self.hearing.leans(text, written)
         return Question(text, language, "question", own, ("\n".join(before[-CONTEXT:]),) if leans else ())
 
-    def _answer(self, number: int, asked: Asked, question: Question) -> tuple[Ask, Draft]:
+    def _answer(self, number: int, asked: Asked, question: Question, alone: bool) -> tuple[Ask, Draft]:
         """What the articles say to it: with the question alone where that is surer than with what it leans on."""
         found = search(question, self.retriever)
         if question.context:
-            alone = search(replace(question, context=()), self.retriever)
-            found = max(found, alone, key=lambda one: one.hits[0].confidence if one.hits else 0.0)
+            plain = search(replace(question, context=()), self.retriever)
+            found = max(found, plain, key=lambda one: one.hits[0].confidence if one.hits else 0.0)
         if not says_something(question.text):
             found = Found((), {})
-        draft = compose(question, replace(found, hits=found.hits[:1]), self.retriever, self.hearing.wordings)
+        best = replace(found, hits=found.hits[:1])
+        draft = compose(question, best, self.retriever, self.hearing.wordings, alone)
         outcome = draft.outcome if draft.outcome in ("answered", "related") else "abstained"
         evidence = dict.fromkeys(hit.passage.id for hit in found.hits[:EVIDENCE])
         confidence = round(found.hits[0].confidence, 4) if found.hits else 0.0
         ask = Ask(number, asked.text, asked.start, asked.end, outcome, confidence, tuple(evidence))
         return ask, draft
 
-    def _from_passages(self, ask: Ask, ids: Sequence[str], language: str) -> Draft:
+    def _from_passages(self, ask: Ask, ids: Sequence[str], question: Question, alone: bool) -> Draft:
         unknown = [name for name in ids if name not in ask.evidence]
         passages = self.retriever.passages(ids)
         if unknown or len(passages) < len(set(ids)):
@@ -152,7 +161,8 @@ class Drafter:
             for line in ([one.shown] if one.kind == "row" else one.shown.split("\n"))
             if line.strip()
         ]
-        return Draft("answered", "", tuple(sentences), ask.confidence)
+        framed = frame(sentences, question, self.retriever, self.hearing.wordings, alone)
+        return Draft("answered", "", tuple(framed), ask.confidence)
 
     def _part(self, ask: Ask, draft: Draft, question: Question, before: Sequence[Part]) -> Part:
         name, language = f"q{ask.number}", question.language
@@ -161,13 +171,14 @@ class Drafter:
             shown = ask.text if len(ask.text) <= SHOWN else ask.text[: SHOWN - 1] + "…"
             gap = self.hearing.wordings.nearest(language).ticket.gap.format(question=shown)
             return Part(name, "gap", ask.number, gap, gap)
-        paragraph = "".join(_joined(self._unsaid(kept, question, before), draft.opening, language))
+        answer_to = self.hearing.wordings.nearest(language).answer_to
+        paragraph = "".join(_joined(self._unsaid(kept, question, before), draft.opening, answer_to, language))
         return Part(name, "answer", ask.number, paragraph, paragraph)
 
     def _unsaid(self, kept: Sequence[Sentence], question: Question, before: Sequence[Part]) -> list[Sentence]:
         """What no earlier part says; of a passage that was given whole, the one sentence that answers best."""
         said = "\n".join(part.text for part in before)
-        new = [one for one in kept if _spelled(one, question.language) not in said]
+        new = [one for one in kept if spelled(one.text, one.passage.language, question.language) not in said]
         return new or [kept[self.retriever.best_sentence(question.text, [one.text for one in kept])]]
 
     def _frame(self, kind: str, language: str, tone: Tone) -> Part:
@@ -183,21 +194,16 @@ def _whole(text: str, said: str) -> tuple[Asked, ...]:
     return (Asked(" ".join(shown.split())[:LONGEST_QUESTION], start, start + len(shown)),)
 
 
-def _joined(sentences: Sequence[Sentence], opening: str, language: str) -> Iterator[str]:
+def _joined(sentences: Sequence[Sentence], opening: str, answer_to: str, language: str) -> Iterator[str]:
     """The sentences as one text, in the customer's spelling."""
     if opening:
         yield opening + "\n\n"
-    before = ""
+    before, asked = "", ""
     for sentence in sentences:
-        text = _spelled(sentence, language)
+        text = spelled(sentence.text, sentence.passage.language, language)
+        if sentence.asked and sentence.asked != asked:
+            named = spelled(sentence.asked, sentence.passage.language, language)
+            yield ("\n\n" if before else "") + answer_to.format(question=named) + "\n"
+            before = ""
         yield joint(before, sentence, text) + text
-        before = text
-
-
-def _spelled(sentence: Sentence, language: str) -> str:
-    """The sentence in the customer's Chinese spelling, if that loses no figure."""
-    text, own = sentence.text, sentence.passage.language
-    if own == language or not reads(language, own):
-        return text
-    converted = convert_chinese(text, language)
-    return text if unsupported_figures(converted, text) else converted
+        before, asked = text, sentence.asked

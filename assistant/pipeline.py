@@ -127,7 +127,7 @@ class Assistant:
         Args:
             told: each question with the draft of its own, which a chat model phrases alone.
         """
-        speaker = Speaker(language)
+        speaker = Speaker(language, self.wordings.nearest(language).answer_to)
         if self.phraser is None or draft.outcome != "answered":
             for piece in speaker.say_draft(draft):
                 yield piece
@@ -204,7 +204,10 @@ class Assistant:
         self, questions: Sequence[Question], found: Sequence[Found], wording: Wording
     ) -> list[tuple[Question, Draft]]:
         """Each question with what is to be said to it, verified."""
-        drafts = [compose(one, hits, self.retriever, self.wordings) for one, hits in zip(questions, found, strict=True)]
+        alone = len(questions) == 1
+        drafts = [
+            compose(one, hits, self.retriever, self.wordings, alone) for one, hits in zip(questions, found, strict=True)
+        ]
         return [(one, _verified(own, wording.abstained)) for one, own in zip(questions, drafts, strict=True)]
 
     def _options(self, draft: Draft, found: Sequence[Found], language: str) -> tuple[str, ...]:

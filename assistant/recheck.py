@@ -5,12 +5,13 @@ Never: trusts where a sentence came from, or passes one in doubt: what can't be 
 
 A sentence is supported when it is a whole sentence of a passage, word for word (`verify`), or when the judge of phrased
 sentences (`claims`) finds nothing against it in one passage and the likeliest does not say the contrary. Half a
-sentence is not: a dropped "not" would be one.
+sentence is not: a dropped "not" would be one. Nor is a yes or no that a passage says to another question than the
+customer's, unless the part names that question.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -21,16 +22,19 @@ from assistant.claims import Judge
 from assistant.compose import reads
 from assistant.cut import BULLET
 from assistant.figures import find_figures
+from assistant.frame import ASKS, side_of, taking_sides
 from assistant.language import language_name, split_sentences
 from assistant.letter import Part
 from assistant.lexical import words_of
+from assistant.openers import Side
 from assistant.records import Passage, Sentence
+from assistant.speak import spelled
 from assistant.spelling import convert_chinese
 from assistant.verify import objection
 from assistant.wording import Wordings
 
 LineState = Literal["supported", "unsupported", "own", "gap"]
-Reason = Literal["", "figure", "name", "contrary", "meaning", "language"]
+Reason = Literal["", "figure", "name", "contrary", "meaning", "language", "question"]
 JUDGED = 8  # passages against which an edited sentence is judged, the likeliest first
 LETTER = regex.compile(r"[\p{L}\p{N}]")
 # How the judge's objections begin -> what the agent is told; any other speaks of a turned-round meaning.
@@ -69,30 +73,61 @@ class Checker:
     def __init__(self, judge: Judge, wordings: Wordings) -> None:
         self._judge, self._wordings = judge, wordings
 
-    def check(self, part: Part, evidence: Sequence[Passage], language: str) -> list[Line]:
+    def check(
+        self, part: Part, evidence: Sequence[Passage], language: str, is_asked: Callable[[Passage], bool]
+    ) -> list[Line]:
         """The lines of a part.
 
         Args:
             evidence: the passages found for its question, best first, then those of the others.
+            is_asked: whether the customer asked the very question that a passage answers.
         """
-        lines = []
+        lines: list[Line] = []
         for text, is_gap in _cut(part):
             if is_gap:
                 lines.append(Line(text, "gap"))
             elif not LETTER.search(text) or self._is_own(text.strip(), part, evidence, language):
                 lines.append(Line(text, "own"))
             else:
-                lines.append(self._judged(text, evidence, language))
+                line = self._judged(text, evidence, language)
+                side = self._side(text, line, language)
+                if side:
+                    before = "".join(one.text for one in lines)
+                    saying = [one for one in evidence if self._says(side, one, before, language, is_asked)]
+                    line = self._judged(text, saying, language)
+                    line = line if line.passage else Line(text, "unsupported", "question")
+                lines.append(line)
         return lines
+
+    def _side(self, text: str, line: Line, language: str) -> Side:
+        """The yes or no that a supported line opens with, in the customer's language or as it is quoted."""
+        if line.passage is None:
+            return ""
+        said = BULLET.sub("", text)
+        return side_of(said, language, self._wordings) or side_of(said, line.passage.language, self._wordings)
+
+    def _says(
+        self, side: Side, passage: Passage, before: str, language: str, is_asked: Callable[[Passage], bool]
+    ) -> bool:
+        """Whether the passage says this yes or no to what is named before it, or to the customer's question."""
+        sentences = [piece.strip() for line in passage.shown.split("\n") for piece in split_sentences(line)]
+        if ASKS.search(before) and any(before.rstrip().endswith(piece) for piece in sentences):
+            return True
+        if side not in taking_sides(sentences, passage.language, self._wordings).values():
+            return False
+        named = spelled(passage.asked, passage.language, language)
+        return f" {' '.join(words_of(named))} " in f" {' '.join(words_of(before))} " or is_asked(passage)
 
     def _is_own(self, said: str, part: Part, evidence: Sequence[Passage], language: str) -> bool:
         """Whether a sentence is no claim about the subject: a greeting, a closing, who is quoted."""
         if part.kind in ("greeting", "closing"):
             return said in part.proposed or not find_figures(said)
-        quoted = self._wordings.nearest(language).quoted_from
+        words = self._wordings.nearest(language)
         named = {language_name(one.language, language) for one in evidence}
-        openings = [piece for name in named for piece in split_sentences(quoted.format(language=name))]
-        return said in {piece.strip() for piece in openings}
+        openings = [words.quoted_from.format(language=name) for name in named]
+        asked = {spelled(one.asked, one.language, language) for one in evidence}
+        openings += [words.answer_to.format(question=question) for question in asked]
+        return said in {piece.strip() for opening in openings for piece in split_sentences(opening)}
 
     def _judged(self, text: str, evidence: Sequence[Passage], language: str) -> Line:
         said = BULLET.sub("", text).strip()

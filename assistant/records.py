@@ -111,6 +111,11 @@ class Passage:
     members: tuple[str, ...] = ()
     family: str = ""
 
+    @property
+    def asked(self) -> str:
+        """What its article asks or calls it: the question of an FAQ pair, else the heading above it."""
+        return self.question if self.kind == "faq" else self.heading
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:
@@ -187,6 +192,8 @@ class Sentence:
         quote: the exact part of `passage.text` that shows it.
         starts: whether it opens a new paragraph (`paragraph`), list item (`item`), or goes on (`""`).
         phrased: whether a chat model wrote it; else it is the passage's own.
+        asked: the question that the passage answers, where it says yes or no to that and something else was asked; it
+            is said before the passage's first sentence.
     """
 
     text: str
@@ -194,6 +201,7 @@ class Sentence:
     quote: str
     starts: Literal["", "paragraph", "item"] = ""
     phrased: bool = False
+    asked: str = ""
 
 
 @dataclass(frozen=True, slots=True)

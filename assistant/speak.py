@@ -7,6 +7,7 @@ gives one passage two numbers.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import regex
 
@@ -20,10 +21,15 @@ NUMBERED = regex.compile(r"^(\p{N}+)(?=[.)]\s)")
 
 
 class Speaker:
-    """Turns one reply's sentences into pieces, in the order in which they are given."""
+    """Turns one reply's sentences into pieces, in the order in which they are given.
 
-    def __init__(self, language: str) -> None:
-        self._language = language
+    Args:
+        answer_to: introduces what the articles say to a question that they name.
+    """
+
+    def __init__(self, language: str, answer_to: str) -> None:
+        self._language, self._answer_to = language, answer_to
+        self._asked = ""
         self._numbers: dict[str, int] = {}
         self._before = ""
 
@@ -32,6 +38,11 @@ class Speaker:
         yield from self.open(draft.opening)
         quotes = _quotes(draft.sentences)
         for sentence in draft.sentences:
+            if sentence.asked and sentence.asked != self._asked:
+                asked = spelled(sentence.asked, sentence.passage.language, self._language)
+                yield from self.open(self._answer_to.format(question=escape_markup(asked)))
+                sentence = replace(sentence, starts="item" if sentence.starts == "item" else "paragraph")
+            self._asked = sentence.asked
             yield self._say(sentence, quotes[sentence.passage.id])
 
     def say_phrased(self, sentence: Sentence) -> Spoken:
@@ -68,11 +79,15 @@ def _quotes(sentences: Sequence[Sentence]) -> dict[str, str]:
 
 def _in_spelling(sentence: Sentence, language: str) -> str:
     """The sentence in the asker's Chinese spelling, if that loses no figure; what looks like Markdown stays text."""
-    text = sentence.text
-    if {language, sentence.passage.language} == {"zh-Hans", "zh-Hant"}:
-        converted = convert_chinese(text, language)
-        text = text if unsupported_figures(converted, text) else converted
-    return NUMBERED.sub(r"\1\\", escape_markup(text))
+    return NUMBERED.sub(r"\1\\", escape_markup(spelled(sentence.text, sentence.passage.language, language)))
+
+
+def spelled(text: str, own: str, language: str) -> str:
+    """A text of an article in the asker's Chinese spelling, if that loses no figure."""
+    if {language, own} != {"zh-Hans", "zh-Hant"}:
+        return text
+    converted = convert_chinese(text, language)
+    return text if unsupported_figures(converted, text) else converted
 
 
 def joint(before: str, sentence: Sentence, text: str) -> str:

@@ -50,6 +50,7 @@ class TicketWords(BaseModel):
     reason_contrary: Text
     reason_meaning: Text
     reason_language: Text
+    reason_question: Text
 
     def greeting(self, tone: Tone) -> str:
         """What a reply opens with."""

@@ -4,7 +4,8 @@ In: a Sentence with its passage and quote. Out: "" or the reason why it must not
 Never: trusts where a sentence came from: sentences cut from an article are checked like any other.
 
 The sentence must stand in the quote word for word and without a gap, so that a dropped "not", a changed figure and a
-turned-round subject are all noticed, in every script. Only punctuation, case, width and markup may differ.
+turned-round subject are all noticed, in every script. Only punctuation, case, width and markup may differ. The question
+that a yes or no is said to must be the passage's own.
 """
 
 from __future__ import annotations
@@ -32,6 +33,10 @@ def objection(sentence: Sentence) -> str:
     The quote must be an exact part of the passage; the words and figures of the sentence must stand in it, in order.
     """
     quote, passage = sentence.quote, sentence.passage
+    if sentence.asked not in ("", passage.asked):
+        return "the passage answers another question than is said"
+    if unsupported_figures(sentence.asked, quote):
+        return "the question it answers holds figures that are not in the quote"
     if not quote or quote not in passage.text:
         return "the quote is not part of the passage"
     if "<!--" in quote:

@@ -17,12 +17,14 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from assistant.errors import InputError
 from assistant.evidence import Evidence
 from assistant.language import normalise_code
+from assistant.openers import Openers
 from assistant.ticket_words import TicketWords
 
 FOLDER = Path(__file__).parent / "phrases"
 PLACEHOLDERS = {
     "quoted_from": {"language"},
     "partly": {"part"},
+    "answer_to": {"question"},
     "person": {"address"},
     "offer": {"address"},
     "interface.too_long": {"limit"},
@@ -166,12 +168,14 @@ class Wording(BaseModel):
     chatter: Text
     noted: Text
     partly: Text
+    answer_to: Text
     person: Text
     person_told: Text
     nobody: Text
     offer: Text
     interface: Interface
     hears: Hears
+    opens: Openers
     tells: Tells
     widget: WidgetLabels
     slack: Section  # the Slack bot's form

@@ -151,3 +151,14 @@ def test_evidence_of_nobody_is_refused(drafter: Drafter) -> None:
     letter = drafter.write(ASKED["en"][0])
     with pytest.raises(InputError, match="question 1 has no such evidence"):
         drafter.rewrite(letter, "q1", passage_ids=["en/nothing#x.1"])
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_yes_among_several_questions_names_its_own(drafter: Drafter, language: str) -> None:
+    """In a letter that answers two questions, a yes names the question of the article that it answers."""
+    rows = drafter.retriever.index.snapshot().rows
+    own = next(row.passage for row in rows if row.passage.language == language and row.passage.anchor == "faq-combine")
+    letter = drafter.write(f"{ASKED[language][0]}\n{own.question}")
+    named = drafter.hearing.wordings.nearest(language).answer_to.format(question=own.question)
+    assert letter.parts[2].text.startswith(named)
+    assert {line.state for line in drafter.check(letter, letter.parts[2])} == {"own", "supported"}

@@ -14,14 +14,16 @@ CHECKOUT = Path(__file__).parent.parent
 # A module imports only from modules that stand before it. A new module is added where it belongs.
 TIERS = [
     "records errors settings spelling evidence language figures mask",
-    "ticket_words wording senses numerals cut spoken hearing parts adapter checkpoint graph weights models lexical",
+    "ticket_words openers wording senses numerals cut spoken hearing parts adapter checkpoint graph weights models",
+    "lexical",
     "readings contrasts objections chat_model",
     "parse_extracted parse_markdown passages ingest",
     "ledger scars links compare polarity parity allowances",
     "tables migrations engine attention store inbox handover",
     "members sessions attempts audit letter cabinet insight endings gaps",
     "vectors siblings topics calibration database summarise index build_index clusters gather",
-    "understand desk retrieve follow suggest compose verify speak claims phrase tickets recheck drafts proposals",
+    "understand desk retrieve restate frame follow suggest compose verify speak claims phrase tickets recheck drafts",
+    "proposals",
     "pipeline",
     "bootstrap",
     "surfaces slack_commands staff_commands cli __main__",

@@ -200,7 +200,7 @@ def test_an_articles_signs_are_not_read_as_markdown(text: str) -> None:
     """What an article says in signs that Markdown would read arrives as the same signs, and is no marker."""
     passage = Passage("x/y#s1.1", "x/y", "s1", "paragraph", "en", "T", "H", "", text, text, "q", text, 1)
     draft = Draft("answered", "", (Sentence(text, passage, text, "paragraph"),), 1.0)
-    (piece,) = Speaker("en").say_draft(draft)
+    (piece,) = Speaker("en", "{question}").say_draft(draft)
     assert MARKER.findall(piece.text) == ["1"]
     rendered = MarkdownIt("commonmark", {"html": False}).render(piece.text.removesuffix("[1]"))
     assert html.unescape(rendered).strip() == f"<p>{text}</p>"
@@ -211,6 +211,6 @@ def test_one_quote_holds_all_that_is_said_of_a_passage() -> None:
     source = "A heading {#a}\n\nIts text."
     passage = Passage("x/y#s1.1", "x/y", "s1", "paragraph", "en", "T", "H", "", source, "Its text.", "q", source, 1)
     said = tuple(Sentence(text, passage, text, "paragraph") for text in ("A heading", "Its text."))
-    pieces = list(Speaker("en").say_draft(Draft("answered", "", said, 1.0)))
+    pieces = list(Speaker("en", "{question}").say_draft(Draft("answered", "", said, 1.0)))
     (citation,) = [citation for piece in pieces for citation in piece.citations]
     assert citation.quote == source
