@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assistant.errors import AssistantError, InputError
+from assistant.errors import AssistantError, InputError, OutputLost
 from assistant.slack_commands import NO_SLACK, slack_app
 from assistant.staff_commands import staff
 from assistant.streams import give_up_output, leave_at_once, ready_streams, say_what_failed
@@ -49,6 +49,9 @@ def main() -> None:
         code = FAILED
     except OSError as error:
         code = _complain(say_what_failed(error), FAILED)
+    except OutputLost as error:
+        give_up_output()
+        code = _complain(str(error), FAILED)
     except AssistantError as error:
         code = _complain(str(error), MISUSED if isinstance(error, InputError) else FAILED)
     except KeyboardInterrupt:

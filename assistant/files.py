@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import yaml
 
@@ -108,14 +108,15 @@ def parse_yaml(text: str | bytes) -> object:
     depth = 0
     try:
         for event in yaml.parse(text, LOADER):
+            mark: Any = event.start_mark  # libyaml's marks are of a class of their own
             if isinstance(event, yaml.AliasEvent):
                 problem = "holds an alias (*name); write out what it stands for"
-                raise yaml.MarkedYAMLError(problem=problem, problem_mark=event.start_mark)
+                raise yaml.MarkedYAMLError(problem=problem, problem_mark=mark)
             depth += isinstance(event, yaml.CollectionStartEvent)
             depth -= isinstance(event, yaml.CollectionEndEvent)
             if depth > NESTING:
                 problem = f"is nested deeper than {NESTING} levels"
-                raise yaml.MarkedYAMLError(problem=problem, problem_mark=event.start_mark)
+                raise yaml.MarkedYAMLError(problem=problem, problem_mark=mark)
         return yaml.load(text, LOADER)  # noqa: S506 - both are safe loaders
     except (ValueError, OverflowError, RecursionError) as error:  # an impossible date, a number of ten thousand digits
         raise yaml.YAMLError(f"holds a value that can't be read ({' '.join(str(error).split())[:100]})") from None

@@ -11,6 +11,7 @@ import os
 import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from assistant.errors import OutputLost
 
@@ -34,15 +35,27 @@ def ready_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout is sys.__stdout__:
+        raw = _Output(sys.stdout.fileno(), "w", closefd=False)
+        whole_lines = sys.stdout.line_buffering
+        sys.stdout = io.TextIOWrapper(io.BufferedWriter(raw), "utf-8", "backslashreplace", line_buffering=whole_lines)
+
+
+class _Output(io.FileIO):
+    """Standard output whose failure is told from a file's; a reader that has gone is another matter."""
+
+    def write(self, data: Any, /) -> Any:
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            reason = f"standard output can't be written ({error.strerror}); what is missing was not shown"
+            raise OutputLost(reason) from None
 
 
 def say_what_failed(error: OSError) -> str:
-    """One sentence for an operating system's error: of standard output where that can't be written, else a file's."""
-    try:
-        sys.stdout.flush()  # fails once more where it failed
-    except OSError as failure:
-        give_up_output()
-        return f"standard output can't be written ({failure.strerror}); what is missing was not shown"
+    """One sentence for an operating system's error."""
     reason = error.strerror or str(error) or type(error).__name__
     advice = "see that it may be read and written, and that the disk has room"
     return f"{error.filename}: {reason}; {advice}" if error.filename else f"a file can't be used ({reason}); {advice}"
@@ -50,7 +63,7 @@ def say_what_failed(error: OSError) -> str:
 
 def give_up_output() -> None:
     """What is not written yet goes nowhere: nobody takes it, and Python must not try when it ends."""
-    with suppress(OSError):
+    with suppress(OSError):  # no file, where tests look on
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -58,7 +71,7 @@ def leave_at_once(code: int = 0) -> None:
     """Ends the process without taking models, store and threads apart piece by piece.
 
     Raises:
-        OSError: what is left for standard output can't be written.
+        OutputLost, BrokenPipeError: what is left for standard output can't be written.
     """
     sys.stdout.flush()
     with suppress(OSError):

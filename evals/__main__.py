@@ -23,7 +23,6 @@ from assistant.errors import AssistantError, InputError
 from assistant.language import normalise_code
 from assistant.models import BUNDLED
 from assistant.settings import read_settings
-from assistant.streams import say_what_failed
 from assistant.surfaces.progress import Progress
 from evals.cases import FOLDER, read_cases, read_known_failures, set_names
 from evals.options import parser
@@ -41,12 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     try:
         return COMMANDS[options.command](options)
-    except AssistantError as error:
+    except (AssistantError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2 if isinstance(error, InputError) else 1
-    except OSError as error:
-        print(f"error: {say_what_failed(error)}", file=sys.stderr)
-        return 1
     except KeyboardInterrupt:
         return 130
 

@@ -175,10 +175,10 @@ def test_a_person_can_be_asked_for(real_assistant: Assistant, message: str, lang
 
 
 WISHES = {
-    "zh-Hans": ("转人工", "免费额度最多多少钱？我要转人工"),
-    "ja": ("担当者につないでください", "クレジットは最大いくらですか？担当者につないでください"),
-    "es": ("quiero hablar con una persona", "¿Cuánto valen los créditos como máximo? Quiero hablar con una persona."),
-    "en": ("can I talk to a human?", "How much are the credits worth at most? I want to talk to a person."),
+    "zh-Hans": ("转人工", "免费额度最多多少钱？可以转人工吗？"),
+    "ja": ("担当者につないでください", "クレジットは最大いくらですか？担当者と話せますか？"),
+    "es": ("quiero hablar con una persona", "¿Cuánto valen los créditos como máximo? ¿Puedo hablar con una persona?"),
+    "en": ("can I talk to a human?", "How much are the credits worth at most? Can I talk to a human?"),
 }
 REACHED: dict[str, tuple[dict[str, object], str, str]] = {  # settings -> what a wish alone, and beside a question, gets
     "nobody": ({}, "nobody", "no_person"),

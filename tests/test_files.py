@@ -54,6 +54,11 @@ def make_folder(path: Path) -> Path:
     return path
 
 
+def make_link(path: Path) -> Path:
+    path.symlink_to("/dev/zero")
+    return path
+
+
 def make_pipe(path: Path) -> Path:
     os.mkfifo(path)
     return path
@@ -70,7 +75,7 @@ KINDS: dict[str, tuple[Callable[[Path], Path], str]] = {
     "pipe": (make_pipe, "is a pipe"),
     "socket": (make_socket, "is a socket"),
     "endless device": (lambda path: Path("/dev/zero"), "is a device"),
-    "link to a device": (lambda path: path.symlink_to("/dev/zero") or path, "is a device"),
+    "link to a device": (make_link, "is a device"),
     "nothing": (lambda path: path, "can't be read (No such file or directory)"),
 }
 
@@ -125,7 +130,7 @@ def test_a_file_exchanged_for_a_pipe_is_refused(tmp_path: Path, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
 def test_every_line_end_is_one(tmp_path: Path, language: str, end: str) -> None:
     """Whatever ends a line, the text read has a line feed there: no words are joined, no line is lost."""
     path, text = tmp_path / "x", TEXTS[language]
@@ -134,7 +139,7 @@ def test_every_line_end_is_one(tmp_path: Path, language: str, end: str) -> None:
     assert read_text(path, 1000) == f"{text}\n{text}"
 
 
-@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
 def test_bytes_that_are_no_text_are_named_by_line(tmp_path: Path, end: str) -> None:
     """A byte that is no UTF-8 is named with its line, whatever ends the lines before it, mark in front or not."""
     path = tmp_path / "x"
@@ -153,7 +158,6 @@ NASTY = {
     "merged bomb": MERGED,
     "itself": "&a [*a]",
     "impossible date": "a: 2026-13-45",
-    "impossible time": "a: 0001-01-01 00:00:00 +23:59",
     "impossible zone": "a: 2001-01-01 00:00:00 +99:99",
     "endless number": "a: " + "9" * 10_000,
     "list as a name": "? [a, [b]]\n: c",
