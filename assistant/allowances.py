@@ -13,12 +13,13 @@ from pathlib import Path, PurePath
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
-from assistant.errors import InputError
+from assistant.errors import InputError, what_is_wrong
+from assistant.files import MEGABYTE, parse_yaml, read_text
 from assistant.ledger import KINDS, Finding, Place
 from assistant.records import Article
 
 NAME = "parity.yaml"  # looked for in a folder that is checked, where no file is named
-LIMIT = 1_000_000  # bytes
+LIMIT = MEGABYTE
 
 
 class Allowance(BaseModel):
@@ -67,18 +68,14 @@ def read_allowances(file: Path) -> list[Allowance]:
         InputError: it can't be read or is malformed; names the entry.
     """
     try:
-        if file.stat().st_size > LIMIT:
-            raise InputError(f"{file}: is larger than {LIMIT} bytes; is it the list of what is allowed?")
-        values = yaml.safe_load(file.read_text(encoding="utf-8"))
-        return TypeAdapter(list[Allowance]).validate_python(values or [])
+        return TypeAdapter(list[Allowance]).validate_python(parse_yaml(read_text(file, LIMIT)) or [])
     except ValidationError as error:
         first = error.errors()[0]
         number = next((part + 1 for part in first["loc"] if isinstance(part, int)), 1)
         name = next((part for part in reversed(first["loc"]) if isinstance(part, str)), "list")
-        raise InputError(f"{file}: entry {number}: {name}: {first['msg']}") from None
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        why = error.strerror if isinstance(error, OSError) else " ".join(str(error).split())[:200]
-        raise InputError(f"{file}: can't be read as a YAML list ({why})") from None
+        raise InputError(f"{file}: entry {number}: {name}: {what_is_wrong(first)}") from None
+    except yaml.YAMLError as error:
+        raise InputError(f"{file}: can't be read as a YAML list ({' '.join(str(error).split())[:200]})") from None
 
 
 def sift(found: Sequence[Finding], allowances: Sequence[Allowance], file: Path) -> Sifted:
@@ -101,7 +98,7 @@ def sift(found: Sequence[Finding], allowances: Sequence[Allowance], file: Path) 
 def _stale(file: Path, number: int, allowance: Allowance) -> Finding:
     shown = f"{allowance.kind} in {allowance.path}" + (f"#{allowance.anchor}" if allowance.anchor else "")
     article = Article(file.name, str(file), "", "", file.name, "", ())
-    starts = [n for n, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1) if line.startswith("-")]
+    starts = [n for n, line in enumerate(read_text(file, LIMIT).split("\n"), 1) if line.startswith("-")]
     line = starts[number - 1] if number <= len(starts) else 1
     reason = f"entry {number} ({shown}) allows nothing that is found; remove it"
     return Finding("allow", Place(article, "", line, allowance.reason), allowance.kind, reason)

@@ -98,6 +98,9 @@ def _only_one(index: Index) -> Iterator[None]:
             yield
     except Timeout:
         raise IndexUnavailable(f"another ingest has been at work on {index.home} for {LOCK_SECONDS} s") from None
+    except OSError as error:
+        advice = "see that ASSISTANT_HOME may be written and has room"
+        raise IndexUnavailable(f"the index in {index.home} can't be written ({error.strerror}); {advice}") from None
 
 
 def _moved_away(index: Index, changed: Sequence[Article], known: set[str]) -> list[str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from assistant.errors import InputError
+from assistant.errors import InputError, what_is_wrong
 
 SHORT = 4  # tokens: in a word or two the topics say more than the text does
 FILE = Path(__file__).with_name("calibration.json")
@@ -89,4 +89,4 @@ def read_calibration(file: Path = FILE) -> Calibration:
         raise InputError(f"{file}: can't be read: {error.strerror}") from None
     except ValidationError as error:
         first = error.errors()[0]
-        raise InputError(f"{file}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+        raise InputError(f"{file}: {'.'.join(map(str, first['loc']))}: {what_is_wrong(first)}") from None

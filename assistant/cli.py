@@ -6,17 +6,18 @@ Never: shows a traceback, imports a model or the web framework before a command 
 
 from __future__ import annotations
 
-import io
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assistant.errors import AssistantError, InputError
+from assistant.errors import AssistantError, InputError, OutputLost
 from assistant.slack_commands import NO_SLACK, slack_app
 from assistant.staff_commands import staff
+from assistant.streams import give_up_output, leave_at_once, ready_streams, say_what_failed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,28 +40,32 @@ def main() -> None:
     """The entry point: runs a command and turns what goes wrong into one line and an exit code."""
     if sys.getfilesystemencoding() != "utf-8":  # arguments and file names are UTF-8, whatever the locale says
         os.execv(sys.executable, [sys.executable, "-X", "utf8", "-m", "assistant", *sys.argv[1:]])  # noqa: S606 - itself
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
+        ready_streams()
         code = app(standalone_mode=False, prog_name="assistant")
         sys.stdout.flush()
     except BrokenPipeError:
-        code = _leave_pipe()
+        give_up_output()  # the reader has gone; nothing more can be said
+        code = FAILED
+    except OSError as error:
+        code = _complain(say_what_failed(error), FAILED)
+    except OutputLost as error:
+        give_up_output()
+        code = _complain(str(error), FAILED)
     except AssistantError as error:
         code = _complain(str(error), MISUSED if isinstance(error, InputError) else FAILED)
     except KeyboardInterrupt:
         code = INTERRUPTED
     except typer.TyperException as error:
-        code = _complain(error.format_message(), error.exit_code)
+        code = _complain(_misuse(error), error.exit_code)
     except Exception as error:
         if sys.flags.dev_mode:
             raise
         what = f"{type(error).__name__}: {error}"
         code = _complain(f"something unexpected broke ({what}); run `python -X dev -m assistant` to see where", FAILED)
-    if code == INTERRUPTED:
-        _leave_at_once(code)  # what still works in other threads can be cut off anywhere
-    sys.exit(code if isinstance(code, int) else 0)
+    if code:
+        leave_at_once(code)  # what still works or waits in other threads can be cut off anywhere
+    sys.exit(0)
 
 
 @app.callback(invoke_without_command=True)
@@ -132,7 +137,7 @@ def ask(
     with Progress() as report:
         assistant = bootstrap.build(settings, report, expected=expected)
     _show(asyncio.run(whole_answer(assistant.ask(text, page_language=language))), as_json)
-    _leave_at_once()
+    leave_at_once()
 
 
 @app.command()
@@ -258,21 +263,14 @@ def _write_json(value: object) -> None:
     typer.echo(json.dumps(value, ensure_ascii=False))
 
 
-def _leave_at_once(code: int = 0) -> None:
-    """Ends the process without taking models and store apart piece by piece, a tenth of the time of an `ask`."""
-    sys.stdout.flush()
-    if sys.stderr.isatty():
-        sys.stderr.write("\x1b[?25h")  # a progress bar may have hidden the cursor
-        sys.stderr.flush()
-    os._exit(code)
+def _misuse(error: typer.TyperException) -> str:
+    """What is wrong with the arguments, and where it says what they may be."""
+    message = error.format_message().replace("Value error, ", "").rstrip(".")
+    command = getattr(getattr(error, "ctx", None), "command_path", "assistant")
+    return f"{message}; see `{command} --help`"
 
 
 def _complain(sentence: str, code: int) -> int:
-    typer.echo(f"error: {sentence}", err=True)
+    with suppress(OSError):  # standard error may be as full as the rest
+        typer.echo(f"error: {' '.join(sentence.splitlines())}", err=True)
     return code
-
-
-def _leave_pipe() -> int:
-    """The reader has gone; nothing more can be said, and Python must not try when it ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return FAILED

@@ -62,7 +62,9 @@ class Database:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise IndexUnavailable(f"{path.parent}: can't be used as ASSISTANT_HOME: {error.strerror}") from None
+            raise IndexUnavailable(
+                f"{path.parent}: can't be used as ASSISTANT_HOME ({error.strerror}); name a folder"
+            ) from None
         with self._translated():
             self._connection = sqlite3.connect(path, check_same_thread=False, timeout=30, isolation_level=None)
             self._connection.execute("PRAGMA journal_mode=WAL")
@@ -75,6 +77,8 @@ class Database:
             yield
         except sqlite3.OperationalError as error:
             advice = "see that the disk has room and that the folder may be written"
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                advice = "another program holds it; try again when that has ended"
             raise IndexUnavailable(f"the index {self._path} can't be used: {error}; {advice}") from None
         except sqlite3.Error as error:
             advice = "delete it and ingest again"
@@ -87,10 +91,11 @@ class Database:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
+                self._connection.execute("COMMIT")
             except BaseException:
-                self._connection.execute("ROLLBACK")
+                if self._connection.in_transaction:  # SQLite itself has ended it where the disk is full
+                    self._connection.execute("ROLLBACK")
                 raise
-            self._connection.execute("COMMIT")
 
     def query(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """All rows of a SELECT or PRAGMA."""

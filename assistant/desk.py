@@ -23,6 +23,11 @@ class Desk:
         """The address as a reply shows it; "" where there is none."""
         return f"<{self.url}>" if self.url else self.email
 
+    @property
+    def is_manned(self) -> bool:
+        """Whether a person can be reached at all."""
+        return bool(self.address) or self.has_hook
+
     def offer(self, reason: HandoverReason, asked: str = "") -> Handover:
         """The way to a person; the draft of an e-mail holds what was asked, for its sender to see and change."""
         if self.url or not self.email:

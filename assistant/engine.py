@@ -48,7 +48,10 @@ class Engine:
         with self.translated():
             if self.is_sqlite and not in_memory:
                 Path(str(self.url.database)).parent.mkdir(parents=True, exist_ok=True)
-            self._engine = create_engine(self.url, hide_parameters=True, **options)
+            try:
+                self._engine = create_engine(self.url, hide_parameters=True, **options)
+            except ImportError as error:
+                raise InputError(f"ASSISTANT_STORE_URL needs the extra `postgres` ({error}); install it") from None
             if self.is_sqlite:
                 _set_up_sqlite(self._engine)
             try:

@@ -4,16 +4,19 @@ Never raised for uncertainty: "the articles do not say" is an Answer, not an err
 
     AssistantError
     ├── InputError        a message, option or file that can't be used
-    │   └── SourceError   … and it is an article file (names file and line)
+    │   └── SourceError   … and it is a file, such as an article (names file and line)
     ├── ModelError        an embedding model can't be built, loaded or reached
     ├── IndexUnavailable  the index is missing, unreachable, or was built for another model
     ├── StoreUnavailable  the store of conversations can't be opened or reached
+    ├── OutputLost        standard output can't be written
     ├── Outdated          a draft of which somebody else has saved another version
     └── AccessRefused     a token, session, page or role that does not open the staff desk
         └── LockedOut     … for a while, because too many wrong tokens were tried
 """
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 
 class AssistantError(Exception):
@@ -25,7 +28,7 @@ class InputError(AssistantError):
 
 
 class SourceError(InputError):
-    """An article file that can't be used.
+    """A file that can't be used.
 
     Args:
         path: the file as the user named it.
@@ -48,6 +51,10 @@ class IndexUnavailable(AssistantError):
 
 class StoreUnavailable(AssistantError):
     """The store of conversations can't be opened, reached or written."""
+
+
+class OutputLost(AssistantError):
+    """Nothing can be shown."""
 
 
 class AccessRefused(AssistantError):
@@ -84,3 +91,8 @@ class Outdated(AssistantError):
     def __init__(self, changed_by: str, changed_at: float) -> None:
         super().__init__(f"{changed_by} has saved another version; look at it, then save yours on top of it")
         self.changed_by, self.changed_at = changed_by, changed_at
+
+
+def what_is_wrong(problem: Mapping[str, Any]) -> str:
+    """What one of pydantic's errors says, without the words that it puts before those of a check of ours."""
+    return str(problem["msg"]).removeprefix("Value error, ")

@@ -23,7 +23,7 @@ from typing import Any
 import httpx
 from sqlalchemy import select, update
 
-from assistant.errors import StoreUnavailable
+from assistant.errors import InputError, StoreUnavailable
 from assistant.mask import mask
 from assistant.records import HandoverReason
 from assistant.store import Store
@@ -112,10 +112,12 @@ class Courier:
             "webhook-signature": f"v1,{base64.b64encode(signed).decode()}",
         }  # fmt: skip
         try:
-            response = client.post(self._url, content=content, headers=headers)
+            with client.stream(
+                "POST", self._url, content=content, headers=headers
+            ) as response:  # its body may never end
+                return "" if response.is_success else f"status {response.status_code}"
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             return type(error).__name__
-        return "" if response.is_success else f"status {response.status_code}"
 
     def _settle(self, name: str, attempts: int, failure: str) -> None:
         values: dict[str, Any] = {"state": "delivered"}
@@ -129,5 +131,8 @@ class Courier:
 
 def _secret_bytes(secret: str) -> bytes:
     if secret.startswith("whsec_"):
-        return base64.b64decode(secret.removeprefix("whsec_"))
+        try:
+            return base64.b64decode(secret.removeprefix("whsec_"), validate=True)
+        except ValueError:
+            raise InputError("ASSISTANT_HANDOVER_SECRET can't be used: what follows whsec_ must be base64") from None
     return secret.encode()

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from assistant.errors import InputError, SourceError
+from assistant.files import MEGABYTE, read_text
 from assistant.language import Detector, normalise_code
 from assistant.parse_extracted import parse_extracted
 from assistant.parse_markdown import parse_markdown
@@ -73,8 +74,10 @@ def read_article(path: Path, detector: Detector, language: str = "", limit_mb: i
         str(path).encode()
     except UnicodeEncodeError:
         raise InputError(f"{str(path)!a}: the file's name is not UTF-8; rename it") from None
-    data = _read(path, limit_mb)
-    source = _decode(data, path)
+    source = read_text(path, limit_mb * MEGABYTE)
+    if not source.strip():
+        raise SourceError(path, "is empty")
+    source = drop_direction_controls(source)
     title, url, declared = "", "", ""
     if path.suffix.lower() in MARKDOWN:
         head, entries = parse_markdown(source, path)
@@ -85,36 +88,10 @@ def read_article(path: Path, detector: Detector, language: str = "", limit_mb: i
     return Article(
         key=f"{path.parent.name}/{path.stem}",
         path=str(path),
-        digest=hashlib.sha256(data + chosen.encode()).hexdigest(),
+        digest=hashlib.sha256((source + chosen).encode()).hexdigest(),
         language=normalise_code(chosen),
         title=title,
         source=source,
         entries=entries,
         url=url,
     )
-
-
-def _read(path: Path, limit_mb: int) -> bytes:
-    try:
-        size = path.stat().st_size
-        if size > limit_mb * 1_000_000:
-            raise SourceError(path, f"is {size / 1e6:.1f} MB, more than the {limit_mb} MB allowed; split it")
-        return path.read_bytes()
-    except OSError as error:
-        why = error.strerror or str(error)
-        raise SourceError(path, f"can't be read ({why}); check the path and its permissions") from None
-
-
-def _decode(data: bytes, path: Path) -> str:
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise SourceError(path, "is UTF-16; save it as UTF-8")
-    if b"\x00" in data:
-        raise SourceError(path, "holds binary data; only text in UTF-8 can be read")
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise SourceError(path, f"is not UTF-8 (byte 0x{data[error.start]:02x}); save it as UTF-8", line) from None
-    if not text.strip():
-        raise SourceError(path, "is empty")
-    return drop_direction_controls(text.replace("\r\n", "\n").replace("\r", "\n"))

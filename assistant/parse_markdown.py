@@ -17,7 +17,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from pydantic import AnyHttpUrl, BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from assistant.errors import SourceError
+from assistant.errors import SourceError, what_is_wrong
+from assistant.files import parse_yaml
 from assistant.language import is_language
 from assistant.parse_extracted import Line, cells_of, lead_of, row_block
 from assistant.records import Block, Entry
@@ -88,7 +89,7 @@ def _front_matter(source: str, path: Path) -> tuple[FrontMatter, int]:
     if not number:
         raise SourceError(path, "front matter is not closed; add a line `---` after it", 1)
     try:
-        values = yaml.safe_load("\n".join(lines[1:number])) or {}
+        values = parse_yaml("\n".join(lines[1:number])) or {}
         if not isinstance(values, dict):
             raise SourceError(path, "front matter must be `name: value` lines", 2)
         return FrontMatter.model_validate({str(name): value for name, value in values.items()}), number + 1
@@ -99,8 +100,8 @@ def _front_matter(source: str, path: Path) -> tuple[FrontMatter, int]:
         hint = ""
         if problem["type"] == "extra_forbidden":
             hint = f"; it may hold {', '.join(FrontMatter.model_fields)}"
-        raise SourceError(path, f"front matter `{name}`: {problem['msg']}{hint}", at) from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: an impossible date
+        raise SourceError(path, f"front matter `{name}`: {what_is_wrong(problem)}{hint}", at) from None
+    except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         at = mark.line + 2 if mark else 2
         raise SourceError(path, "front matter is not valid YAML; put text with : or # in quotes", at) from None

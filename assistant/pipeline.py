@@ -100,8 +100,8 @@ class Assistant:
                 else:
                     spoken.append(piece)
                     yield piece
-        if handover and draft.outcome != "handover" and self.desk.address:
-            spoken.append(Spoken("\n\n" + wording.offer.format(address=self.desk.address), ()))
+        if handover and draft.outcome != "handover":
+            spoken.append(Spoken("\n\n" + self._way(wording, wording.offer, wording.no_person), ()))
             yield spoken[-1]
         suggestions = options or await asyncio.to_thread(self._next, draft, language, text, history)
         timings["total"] = _milliseconds(started)
@@ -226,9 +226,7 @@ class Assistant:
     def _social(self, understood: Understood, wording: Wording) -> Draft:
         """The reply to a message that asks nothing of the articles."""
         if understood.intent == "person":
-            told = wording.person_told if self.desk.has_hook else wording.nobody
-            address = self.desk.address
-            return Draft("handover", wording.person.format(address=address) if address else told, (), 1.0)
+            return Draft("handover", self._way(wording, wording.person, wording.nobody), (), 1.0)
         replies = {
             "greeting": wording.greeting,
             "thanks": wording.thanks,
@@ -244,8 +242,14 @@ class Assistant:
             return self.desk.offer("asked", text)
         last = next((turn for turn in reversed(history) if turn.role == "assistant"), None)
         if draft.outcome == "abstained" and last and last.outcome == "abstained":
-            return self.desk.offer("abstained_twice", text) if self.desk.address or self.desk.has_hook else None
+            return self.desk.offer("abstained_twice", text) if self.desk.is_manned else None
         return None
+
+    def _way(self, wording: Wording, address: str, nobody: str) -> str:
+        """What becomes of a wish for a person: where they are found, that they were told, or that there is nobody."""
+        if self.desk.address:
+            return address.format(address=self.desk.address)
+        return wording.person_told if self.desk.has_hook else nobody
 
 
 def _heard_again(understood: Understood, draft: Draft, found: Sequence[Found]) -> Understood:

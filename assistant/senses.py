@@ -17,6 +17,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from assistant.errors import InputError
+from assistant.files import MEGABYTE, parse_yaml, read_text
 from assistant.language import normalise_code
 
 FOLDER = Path(__file__).parent / "senses"
@@ -146,7 +147,7 @@ def read_senses(code: str) -> Language | None:
     if not path.exists():
         return None
     try:
-        language = Language.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+        language = Language.model_validate(parse_yaml(read_text(path, MEGABYTE)))
     except (yaml.YAMLError, ValidationError) as error:
         raise InputError(f"{path}: is no usable file of senses: {' '.join(str(error).split())[:300]}") from None
     for wanted, given in ((SENSES, language.senses), (AXES, language.opposites), (UNITS, language.units)):

@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import AfterValidator, AnyHttpUrl, Field, SecretStr, StringConstraints, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
-from assistant.errors import InputError
+from assistant.errors import InputError, what_is_wrong
 
 SITE = re.compile(r"null|https?://((\*\.)?[a-zA-Z0-9.-]+|\[[0-9a-fA-F:]+\])(:([0-9]{1,5}|\*))?")
 
@@ -143,6 +143,6 @@ def read_settings(**overrides: object) -> Settings:
     except ValidationError as error:
         first = error.errors()[0]
         name = "ASSISTANT_" + "_".join(str(part) for part in first["loc"][:1]).upper()
-        raise InputError(f"{name} can't be used: {first['msg']}") from None
-    except SettingsError:
+        raise InputError(f"{name} can't be used: {what_is_wrong(first)}") from None
+    except (SettingsError, RecursionError):
         raise InputError('ASSISTANT_SITES must be JSON such as {"shop": ["https://shop.example.com"]}') from None

@@ -12,6 +12,8 @@ import opencc
 import regex
 
 HAN = regex.compile(r"\p{Script=Han}")
+LINE_END = regex.compile(r"\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")  # all that str.splitlines() knows
+CONTROLS = regex.compile(r"[[\p{Cc}\p{Cs}]--[\n\t]]", regex.V1)  # what databases refuse and readers do not see
 DIRECTION_CONTROLS = regex.compile(r"[\u202a-\u202e\u2066-\u2069]")  # embeddings, overrides, isolates
 
 
@@ -73,3 +75,13 @@ def is_other_spelling(character: str, charset: str) -> bool:
 def drop_direction_controls(text: str) -> str:
     """The text without characters that turn the direction of what follows, so that it reads as something else."""
     return DIRECTION_CONTROLS.sub("", text)
+
+
+def unify_lines(text: str) -> str:
+    """The text with a line feed for each line end: old Macintosh's, form feeds and Unicode's separators are some."""
+    return LINE_END.sub("\n", text)
+
+
+def drop_controls(text: str) -> str:
+    """The text without control characters, each line end a line feed."""
+    return CONTROLS.sub("", unify_lines(text))

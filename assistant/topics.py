@@ -24,6 +24,7 @@ import yaml
 from numpy.typing import NDArray
 
 from assistant.errors import InputError, ModelError
+from assistant.files import parse_yaml
 from assistant.models import Embedder, Embedding, unit_rows
 from assistant.records import Intent
 
@@ -169,10 +170,14 @@ def load_topics(
     path = folder / f"topics-{name}.npz"
     kept = _load(path, name)
     if kept is None:
-        folder.mkdir(parents=True, exist_ok=True)
         arrays = _embed(read_topics(text, file), embedder, report)
-        _save(path.with_suffix(TOKENS), lambda kept: np.save(kept, arrays.pop("tokens")))
-        _save(path, lambda kept: np.savez(kept, **arrays))
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            _save(path.with_suffix(TOKENS), lambda kept: np.save(kept, arrays.pop("tokens")))
+            _save(path, lambda kept: np.savez(kept, **arrays))
+        except OSError as error:
+            advice = "see that ASSISTANT_HOME may be written and has room"
+            raise ModelError(f"{path}: can't be written ({error.strerror or error}); {advice}") from None
         kept = _load(path, name)
     if kept is None:
         raise ModelError(f"{path}: can't be read back; see that the disk has room")
@@ -186,7 +191,7 @@ def read_topics(text: bytes, file: Path) -> list[tuple[str, str, str, str]]:
         InputError: it is not kind -> topic -> language -> list of questions.
     """
     try:
-        tree = yaml.safe_load(text)
+        tree: Any = parse_yaml(text)
         return [
             (kind, str(topic), str(language), str(question))
             for kind in KINDS
@@ -233,9 +238,13 @@ def _embed(rows: Sequence[tuple[str, str, str, str]], embedder: Embedder, report
 
 def _save(path: Path, write: Callable[[IO[bytes]], None]) -> None:
     partial = path.with_name(f"{path.name}.{uuid.uuid4().hex[:8]}.partial")
-    with partial.open("wb") as kept:
-        write(kept)
-    partial.replace(path)
+    try:
+        with partial.open("wb") as kept:
+            write(kept)
+        partial.replace(path)
+    except BaseException:
+        partial.unlink(missing_ok=True)  # a disk that is full has no room for half a file either
+        raise
 
 
 def _load(path: Path, identity: str) -> Topics | None:

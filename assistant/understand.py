@@ -16,9 +16,10 @@ from assistant.hearing import Hearing
 from assistant.language import Detector, normalise_code
 from assistant.parts import split_questions
 from assistant.records import Question, Turn, Understood
+from assistant.spelling import unify_lines
 
-ALLOWED_CONTROLS = "\n\r\t"
-JOINERS = "\u200c\u200d \n\r\t"
+ALLOWED_CONTROLS = "\n\t"
+JOINERS = "\u200c\u200d \n\t"
 LETTER, SIGN = regex.compile(r"\p{L}"), regex.compile(r"[\p{L}\p{N}]")
 LEAST_SIGNS = 2  # different ones: a letter, a number, or one sign over and over asks nothing
 PILED = regex.compile(r"(\p{M}{8})\p{M}+")  # no script piles up more marks; ordering them takes quadratic time
@@ -30,13 +31,14 @@ INVISIBLE = regex.compile(
 
 
 def check_message(text: str, limit: int) -> str:
-    """The message in normal form (NFC, no invisible characters or piles of combining marks, trimmed).
+    """The message in normal form (NFC, no invisible characters or piles of combining marks, lines alike, trimmed).
 
     Raises:
         InputError: it is empty, longer than `limit` characters, or holds control characters or broken Unicode.
     """
     if len(text) > limit:
         raise InputError(f"the message has {len(text)} characters; {limit} is the most that can be answered")
+    text = unify_lines(text)
     for character in text:
         category = unicodedata.category(character)
         if category == "Cs" or (category == "Cc" and character not in ALLOWED_CONTROLS):

@@ -99,7 +99,10 @@ def build_model(folder: Path, report: Report | None = None, adapter: Adapter | N
             os.replace(partial, folder)
             shutil.rmtree(outdated, ignore_errors=True)
     except OSError as error:
-        raise ModelError(f"{folder}: the embedding model can't be written ({error.strerror or error})") from error
+        shutil.rmtree(partial, ignore_errors=True)
+        advice = "see that ASSISTANT_HOME may be written and has room"
+        reason = error.strerror or str(error)
+        raise ModelError(f"{folder}: the embedding model can't be written ({reason}); {advice}") from error
     return folder
 
 

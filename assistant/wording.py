@@ -14,8 +14,9 @@ from typing import Annotated
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
-from assistant.errors import InputError
+from assistant.errors import InputError, what_is_wrong
 from assistant.evidence import Evidence
+from assistant.files import MEGABYTE, parse_yaml, read_text
 from assistant.language import normalise_code
 from assistant.openers import Openers
 from assistant.ticket_words import TicketWords
@@ -31,7 +32,6 @@ PLACEHOLDERS = {
     "widget.too_many": {"time"},
     "ticket.gap": {"question"},
 }
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml's is ten times as fast, and these are many words
 LANGUAGE = "{language}"  # where a pattern of `answer_in` and `in_language` holds a language's name
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
@@ -172,6 +172,7 @@ class Wording(BaseModel):
     person: Text
     person_told: Text
     nobody: Text
+    no_person: Text
     offer: Text
     interface: Interface
     hears: Hears
@@ -275,12 +276,12 @@ def _read(path: Path) -> Wording:
     if normalise_code(path.stem) != path.stem:
         raise InputError(f"{path}: is not named for its language; rename it {normalise_code(path.stem)}.yaml")
     try:
-        values = yaml.load(path.read_text(encoding="utf-8"), LOADER)  # noqa: S506 - both are safe loaders
+        values = parse_yaml(read_text(path, MEGABYTE))
         if not isinstance(values, dict):
             raise InputError(f"{path}: must be `name: value` lines")
         return Wording.model_validate({**values, "language": path.stem})
     except ValidationError as error:
         first = error.errors()[0]
-        raise InputError(f"{path}: {'.'.join(map(str, first['loc'])) or 'wording'}: {first['msg']}") from None
-    except (yaml.YAMLError, ValueError, OSError) as error:
-        raise InputError(f"{path}: is no usable YAML: {' '.join(str(error).split())}") from None
+        raise InputError(f"{path}: {'.'.join(map(str, first['loc'])) or 'wording'}: {what_is_wrong(first)}") from None
+    except (yaml.YAMLError, ValueError) as error:
+        raise InputError(f"{path}: is no usable YAML: {' '.join(str(error).split())[:300]}") from None

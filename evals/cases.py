@@ -14,7 +14,7 @@ from typing import Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from assistant.errors import InputError
+from assistant.errors import InputError, what_is_wrong
 from assistant.figures import find_figures
 from assistant.language import is_language, normalise_code
 
@@ -205,7 +205,7 @@ def _reason(error: ValidationError | TypeError) -> str:
         return "a field has no name"
     first = error.errors(include_url=False, include_input=False)[0]
     place = ".".join(map(str, first["loc"]))
-    return f"{place + ': ' if place else ''}{first['msg'].removeprefix('Value error, ')}"
+    return f"{place + ': ' if place else ''}{what_is_wrong(first)}"
 
 
 @cache

@@ -14,6 +14,9 @@ from typing import Any
 
 import regex
 
+from assistant.errors import SourceError
+from assistant.files import open_file
+
 HEADING_SIGNS = regex.compile(r"^[#>|\s-]+|\s+")
 
 
@@ -29,10 +32,18 @@ class Asked:
 
 
 def read_rows(file: Path) -> Iterator[dict[str, Any]]:
-    """The rows of a JSON Lines file."""
-    with file.open(encoding="utf-8") as lines:
-        for line in lines:
-            yield json.loads(line)
+    """The rows of a JSON Lines file.
+
+    Raises:
+        InputError: it can't be read, or a line is no JSON; names it.
+    """
+    with open_file(file) as lines:
+        for number, line in enumerate(lines, 1):
+            try:
+                row = json.loads(line)
+            except (ValueError, RecursionError):
+                raise SourceError(file, "is no JSON", number) from None
+            yield row
 
 
 def write_articles(bank: Path, folder: Path, languages: Collection[str]) -> list[Path]:

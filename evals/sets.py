@@ -13,7 +13,8 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from assistant.errors import InputError
+from assistant.errors import InputError, what_is_wrong
+from assistant.files import MEGABYTE, decode_text, read_bytes
 from assistant.language import is_language, normalise_code
 
 FILE_LIMIT_MB = 500
@@ -120,14 +121,7 @@ def read_texts(file: Path) -> list[TextRow]:
 def _read(file: Path, kind: type[Row], identity: Callable[[Row], str]) -> list[Row]:
     rows: list[Row] = []
     seen: set[str] = set()
-    try:
-        if file.stat().st_size > FILE_LIMIT_MB * 1_000_000:
-            raise InputError(f"{file}: is larger than {FILE_LIMIT_MB} MB; split it")
-        content = file.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InputError(f"{file}: can't be read ({error.strerror}); name a JSON Lines file") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{file}: is not UTF-8; save it as UTF-8 text") from None
+    content = decode_text(read_bytes(file, FILE_LIMIT_MB * MEGABYTE), file)
     for number, line in enumerate(content.split("\n"), 1):
         if not line.strip():
             continue
@@ -147,6 +141,6 @@ def _parse(line: str, kind: type[Row], where: str) -> Row:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"]))
-        raise InputError(f"{where}: {place + ': ' if place else ''}{first['msg']}") from None
+        raise InputError(f"{where}: {place + ': ' if place else ''}{what_is_wrong(first)}") from None
     except (ValueError, RecursionError):
         raise InputError(f"{where}: is no JSON object; each line holds one") from None

@@ -20,6 +20,7 @@ from assistant.bootstrap import build
 from assistant.pipeline import Assistant
 from assistant.settings import Settings, read_settings
 from assistant.surfaces.backend import Answers
+from assistant.surfaces.connection import HEAD_BYTES, Connection
 from assistant.surfaces.web import create_app
 from tests.fakes import FakeAssistant
 from tests.postgres import find_program, running_postgres
@@ -82,7 +83,14 @@ def running(source: Answers | Callable[[], Answers], settings: Settings, port: i
 def serving(app: FastAPI, port: int = 0) -> Iterator[str]:
     """An application served on loopback; gives its address."""
     listener = socket.create_server(("127.0.0.1", port))
-    config = uvicorn.Config(app, log_config=None, ws="none", timeout_graceful_shutdown=2)
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        ws="none",
+        timeout_graceful_shutdown=2,
+        http=Connection,
+        h11_max_incomplete_event_size=HEAD_BYTES,
+    )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, args=([listener],))
     thread.start()

@@ -18,6 +18,7 @@ import pytest
 
 from assistant import bootstrap, cli
 from assistant.errors import IndexUnavailable, ModelError
+from assistant.wording import Wordings
 from tests.fakes import REPLIES, FakeAssistant, answer
 
 CHECKOUT = Path(__file__).parent.parent
@@ -126,6 +127,40 @@ def test_batch_survives_bad_rows(run: Callable[..., Ended]) -> None:
     assert all(set(row) == {"id", "error"} and str(row["error"]).startswith("line ") for row in refused)
 
 
+@pytest.mark.parametrize("code", ["klingon", "../..", "日本語"])
+def test_batch_takes_known_languages_only(run: Callable[..., Ended], code: str) -> None:
+    """A page's language that is none is refused for its row, as `--language` is."""
+    row = {"id": "x", "text": REPLIES["ja"][0], "page_language": code}
+    ended = run("ask", "--batch", "-", stdin=lines(row))
+    assert (ended.code, ended.rows[0]["id"]) == (1, "x")
+    assert str(ended.rows[0]["error"]).startswith("line 1: page_language: ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("staff", "invite", "Ana", "--role", "boss"), "'boss' is not one of 'agent', 'editor'; see `assistant staff"),
+        (("ingest", ".", "--language", "klingon"), "phrases/ has ar, de, en"),
+        (("ask", "x", "--language", "klingon"), "give one such as en, ja or zh-Hans"),
+        (("frobnicate",), "see `assistant --help`"),
+        (("serve", "--port", "many"), "see `assistant serve --help`"),
+    ],
+    ids=["role", "language of files", "language", "command", "number"],
+)
+def test_what_is_unknown_is_told_from_what_is_known(
+    run: Callable[..., Ended], monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], words: str
+) -> None:
+    """A choice that there is none of says which there are, or where it stands."""
+    database = SimpleNamespace(query=lambda *_: [])
+    index = SimpleNamespace(database=database)
+    parts = SimpleNamespace(wordings=Wordings(), detector=None, settings=None, index=index)
+    monkeypatch.setattr(bootstrap, "build_parts", lambda *_, **__: parts)
+    ended = run(*arguments)
+    assert (ended.code, ended.out) == (2, "")
+    assert words in ended.err
+    assert "Value error" not in ended.err
+
+
 def test_batch_keeps_ids_as_they_are(run: Callable[..., Ended]) -> None:
     """A number stays a number, and repeated ids are answered each."""
     ended = run("ask", "--batch", "-", stdin=lines({"id": 7, "text": "a"}, {"id": 7, "text": "b"}))
@@ -137,6 +172,7 @@ def test_batch_keeps_ids_as_they_are(run: Callable[..., Ended]) -> None:
     [
         (), ("ask",), ("ask", ""), ("ask", "a", "--batch", "b"), ("ask", "--batch", "/nowhere"), ("ask", "--wrong"),
         ("frobnicate",), ("ask", "長" * 2001), ("ask", "a\x07b"), ("check", "/nowhere"), ("serve", "--port", "many"),
+        ("slack", "frobnicate"), ("staff", "frobnicate"), ("ask", "--batch", "/"), ("ask", "--batch", "/dev/zero"),
         ("serve", "--port", "70000"), ("serve", "--host", "203.0.113.1"), ("ingest", "/nowhere"),
         ("ask", "a", "--language", "klingon"), ("ask", "a", "--language", "日本語"),
     ],

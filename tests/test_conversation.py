@@ -9,8 +9,10 @@ from dataclasses import replace
 
 import pytest
 
+from assistant.desk import Desk
 from assistant.pipeline import Assistant
 from assistant.records import Answer, Turn
+from assistant.settings import read_settings
 from assistant.suggest import Suggestions
 
 FIRST = {
@@ -170,6 +172,40 @@ def test_a_person_can_be_asked_for(real_assistant: Assistant, message: str, lang
     assert answer.handover is not None
     assert answer.handover.reason == "asked"
     assert answer.text == real_assistant.wordings.nearest(language).nobody
+
+
+WISHES = {
+    "zh-Hans": ("转人工", "免费额度最多多少钱？可以转人工吗？"),
+    "ja": ("担当者につないでください", "クレジットは最大いくらですか？担当者と話せますか？"),
+    "es": ("quiero hablar con una persona", "¿Cuánto valen los créditos como máximo? ¿Puedo hablar con una persona?"),
+    "en": ("can I talk to a human?", "How much are the credits worth at most? Can I talk to a human?"),
+}
+REACHED: dict[str, tuple[dict[str, object], str, str]] = {  # settings -> what a wish alone, and beside a question, gets
+    "nobody": ({}, "nobody", "no_person"),
+    "page": ({"handover_url": "https://help.example.com/contact"}, "person", "offer"),
+    "e-mail": ({"handover_email": "help@example.com"}, "person", "offer"),
+    "webhook": ({"handover_webhook": "https://help.example.com/hook"}, "person_told", "person_told"),
+}
+
+
+@pytest.mark.parametrize("language", WISHES)
+@pytest.mark.parametrize("target", REACHED)
+def test_a_wish_for_a_person_never_goes_without_a_word(real_assistant: Assistant, language: str, target: str) -> None:
+    """Alone or beside a question, it is said where a person is, that one was told, or that nobody can be reached; after
+    two abstentions a person is offered only where there is one."""
+    settings, alone, beside = REACHED[target]
+    desk = Desk(read_settings(**settings))
+    assistant, wording = replace(real_assistant, desk=desk), real_assistant.wordings.nearest(language)
+    only, both = (ask(assistant, wish) for wish in WISHES[language])
+    assert (only.outcome, only.text) == ("handover", getattr(wording, alone).format(address=desk.address))
+    assert both.outcome != "handover"
+    assert both.text.endswith("\n\n" + getattr(wording, beside).format(address=desk.address))
+    history = [Turn("user", "?"), Turn("assistant", wording.abstained, "abstained")]
+    twice = ask(assistant, OFF_TOPIC[language], history)
+    assert twice.outcome == "abstained"
+    assert bool(twice.handover) is (target != "nobody")
+    offered = "" if target == "nobody" else "\n\n" + getattr(wording, beside).format(address=desk.address)
+    assert twice.text == wording.abstained + offered
 
 
 @pytest.mark.parametrize(

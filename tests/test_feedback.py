@@ -6,12 +6,14 @@ from collections.abc import Iterator
 
 import httpx2
 import pytest
+from sqlalchemy import select
 
 from assistant.engine import MEMORY
 from assistant.errors import StoreUnavailable
 from assistant.settings import Settings
 from assistant.store import Store
 from assistant.surfaces.web import create_app
+from assistant.tables import feedback
 from tests.fakes import REPLIES, FakeAssistant
 
 CHAT, FEEDBACK = "/api/v1/chat", "/api/v1/feedback"
@@ -72,6 +74,27 @@ async def test_unusable_feedback_is_refused(
         response = await client.post(FEEDBACK, json=body)
     assert response.status_code == status
     assert list(response.json()) == ["error"]
+
+
+@pytest.mark.parametrize(
+    ("comment", "kept"),
+    [
+        ("太旧\u2028请更新", "太旧\n请更新"),
+        ("古い\u3000直して\r", "古い\u3000直して\n"),
+        ("viejo\vactualizad\x07", "viejo\nactualizad"),
+        ("old\u00a0page\fnew\u202e", "old\u00a0page\nnew"),
+    ],
+    ids=["zh", "ja", "es", "en"],
+)
+async def test_comments_keep_their_spaces_and_lines(store: Store, fake: FakeAssistant, comment: str, kept: str) -> None:
+    """Any line end of a comment is one, spaces of every script stay, and what nobody sees goes."""
+    async with client_for(store, fake) as client:
+        asked = (await client.post(CHAT, json={"message": "uno"})).json()
+        body = {"answer_id": asked["id"], "value": "down", "comment": comment}
+        assert (await client.post(FEEDBACK, json=body)).status_code == 200
+    store.flush(5)
+    with store.engine.read() as connection:
+        assert [row.comment for row in connection.execute(select(feedback))] == [kept]
 
 
 async def test_a_conversation_is_forgotten(store: Store, fake: FakeAssistant) -> None:

@@ -6,9 +6,11 @@ import base64
 import hashlib
 import hmac
 import json
+import socket
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -170,3 +172,37 @@ def test_a_hook_needs_a_secret(store: Store) -> None:
     with pytest.raises(InputError, match="ASSISTANT_HANDOVER_SECRET"):
         open_courier(read_settings(handover_webhook="https://example.com/hook"), store)
     assert open_courier(read_settings(), store) is None
+
+
+@pytest.mark.parametrize("secret", ["whsec_x", "whsec_これ", "whsec_a b="])
+def test_a_secret_that_is_none_is_named(store: Store, secret: str) -> None:
+    """A secret in the standard's form whose rest is no base64 is refused in one sentence that does not repeat it."""
+    settings = read_settings(handover_webhook="https://example.com/hook", handover_secret=secret)
+    with pytest.raises(InputError, match="ASSISTANT_HANDOVER_SECRET") as caught:
+        open_courier(settings, store)
+    assert secret not in str(caught.value)
+
+
+def test_a_hook_that_never_stops_answering(store: Store) -> None:
+    """Of a hook's answer only the status counts: a body without end is not waited for."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    done = threading.Event()
+
+    def answer() -> None:
+        connection, _ = listener.accept()
+        connection.recv(65536)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        with suppress(OSError):
+            while not done.wait(0.01):
+                connection.sendall(b"4\r\nmore\r\n")
+        connection.close()
+
+    thread = threading.Thread(target=answer)
+    thread.start()
+    courier = Courier(store, f"http://127.0.0.1:{listener.getsockname()[1]}/", "plain")
+    courier.send("c1", "asked", "q", "en")
+    settle(store, ["delivered"])
+    courier.close()
+    done.set()
+    thread.join()
+    listener.close()

@@ -13,7 +13,7 @@ import pytest
 CHECKOUT = Path(__file__).parent.parent
 # A module imports only from modules that stand before it. A new module is added where it belongs.
 TIERS = [
-    "records errors settings spelling evidence language figures mask",
+    "records errors settings spelling files evidence language figures mask",
     "ticket_words openers wording senses numerals cut spoken hearing parts adapter checkpoint graph weights models",
     "lexical",
     "readings contrasts objections chat_model",
@@ -26,7 +26,7 @@ TIERS = [
     "proposals",
     "pipeline",
     "bootstrap",
-    "surfaces slack_commands staff_commands cli __main__",
+    "surfaces slack_commands staff_commands streams cli __main__",
 ]
 ORDER = " ".join(TIERS).split()
 # A heavy or replaceable package stays behind the modules that are its seam.

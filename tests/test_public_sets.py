@@ -288,9 +288,8 @@ def test_missing_file_is_one_sentence(
         "file": ["language", "--file", gone],
     }
     assert command.main(words[missing]) == 2
-    assert (
-        capsys.readouterr().err == f"error: {gone}: can't be read (No such file or directory); name a JSON Lines file\n"
-    )
+    reason = "can't be read (No such file or directory); check the path and its permissions"
+    assert capsys.readouterr().err == f"error: {gone}: {reason}\n"
 
 
 def test_filters_that_leave_nothing_are_named(

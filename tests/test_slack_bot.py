@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from typing import Any
 
 import httpx
 import pytest
 
 from assistant.attention import conversation_of
+from assistant.records import Handover
 from assistant.surfaces.slack.messages import clean
 from assistant.wording import Wordings
 from tests.fakes import REPLIES, FakeAssistant, answer
@@ -352,6 +354,37 @@ async def test_talk_to_a_person_tells_the_channel(
     assert REPLIES[language][1].strip() in shown
     said = slack.called("response_url")[0].arguments["text"]
     assert said == Wordings().nearest(language).person_told
+
+
+@pytest.mark.parametrize("language", ["zh-Hans", "ja", "es", "en"])
+async def test_whom_slack_reaches_is_not_denied(
+    slack: SlackServer, sender: Sender, fake: FakeAssistant, language: str
+) -> None:
+    """Beside a question, a wish for a person that the channel for people is told of is said to be passed on, not that
+    there is nobody, and the channel is told."""
+    question, wording = REPLIES[language][0], Wordings().nearest(language)
+    given = answer(language)
+    denied = replace(given, text=f"{given.text}\n\n{wording.no_person}", handover=Handover("asked", ""))
+    fake.scripted[question] = denied
+    await ask(slack, sender, f"<@UBOT> {question}")
+    (found,) = await replies(slack, "C1", 1)
+    shown = json.dumps(found, ensure_ascii=False)
+    assert wording.no_person not in shown
+    assert wording.person_told in shown
+    await replies(slack, "CHELP", 1)
+
+
+@pytest.mark.parametrize("language", ["zh-Hans", "ja", "es", "en"])
+async def test_slack_offers_nobody_where_there_is_none(
+    slack: SlackServer, start_slack: Start, fake: FakeAssistant, language: str
+) -> None:
+    """Without a channel for people no reply has the button that would tell it."""
+    question = REPLIES[language][0]
+    fake.scripted[question] = answer(language, "related")
+    async with Sender(start_slack()) as sender:
+        await ask(slack, sender, f"<@UBOT> {question}")
+        (found,) = await replies(slack, "C1", 1)
+    assert "faq_person" not in json.dumps(found)
 
 
 async def test_thumbs_are_kept(slack: SlackServer, sender: Sender) -> None:

@@ -9,7 +9,7 @@ from assistant.pipeline import Assistant
 from evals.cases import read_cases
 from tests.fakes import answer
 from tests.staff import Desk, make_desk
-from tests.test_staff_drafts_api import DRAFTS, TICKETS, texts
+from tests.test_staff_drafts_api import DRAFTS, TICKETS, texts, write
 
 INVENTED = {
     "ja": "上限は777,000ドルです。",
@@ -112,3 +112,71 @@ async def test_versions_of_nothing_are_not_found(desk: Desk) -> None:
     """The history of a draft that does not exist is 404."""
     async with desk.signed_in() as client:
         assert (await client.get(f"{DRAFTS}/nothing/versions")).status_code == 404
+
+
+def parts(*names: str, text: str = "x") -> list[dict[str, str]]:
+    return [{"id": name, "text": text} for name in names]
+
+
+@pytest.mark.parametrize("language", list(TICKETS))
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (parts("greeting", "q1", "q1"), "parts: q1 is there twice"),
+        (parts("q2", "greeting", "q2", "greeting"), "parts: q2 is there twice"),
+        (parts("q1", "q99"), "no part q99; it has greeting, q1"),
+        ([], "at least 1"),
+        (parts(*(f"q{number}" for number in range(41))), "at most 40"),
+        (parts("q1", text="長" * 8001), "8000"),
+        (parts("q1 "), "has an unusable form"),
+    ],
+    ids=["twice", "two of them", "unknown", "none", "too many", "too long", "no id"],
+)
+async def test_parts_that_can_t_be_saved(desk: Desk, language: str, given: list[dict[str, str]], words: str) -> None:
+    """A list of parts that names one twice, one that is not there, none or too many is 422 in one sentence, and the
+    letter stays as it was."""
+    async with desk.signed_in() as client:
+        draft = await write(client, language)
+        path = f"{DRAFTS}/{draft['id']}"
+        refused = await client.put(path, json={"version": draft["version"], "parts": given})
+        assert refused.status_code == 422, refused.text
+        assert list(refused.json()) == ["error"]
+        assert words in refused.json()["error"]
+        assert (await client.get(path)).json()["parts"] == draft["parts"]
+
+
+async def test_evidence_is_named_once(desk: Desk) -> None:
+    """Passages to write a part from are named once each, exist, and are few; anything else is 422 in one sentence."""
+    async with desk.signed_in() as client:
+        draft = await write(client, "zh-Hans")
+        known = [one["passage_id"] for one in draft["questions"][0]["evidence"]]
+        for ids, words in (
+            ([known[0], known[0]], "is there twice"),
+            (["nothing"], "no such evidence"),
+            ([known[0]] * 4, "at most 3"),
+        ):
+            body = {"version": draft["version"], "passage_ids": ids}
+            refused = await client.post(f"{DRAFTS}/{draft['id']}/parts/q1/regenerate", json=body)
+            assert refused.status_code == 422, refused.text
+            assert words in refused.json()["error"]
+
+
+@pytest.mark.parametrize("name", ["%00", "a%0Ab", "x" * 200, "%E9%A1%8D"], ids=["NUL", "line", "long", "not ASCII"])
+async def test_names_that_no_draft_has_are_refused(desk: Desk, name: str) -> None:
+    """A draft's name of a form that none has does not reach the store."""
+    async with desk.signed_in() as client:
+        for path in (f"{DRAFTS}/{name}", f"{DRAFTS}/{name}/versions", f"/api/v1/staff/proposals/{name}/ja.md"):
+            assert (await client.get(path)).status_code in (404, 422)
+
+
+@pytest.mark.parametrize("end", ["\r", "\v", "\f", "\x85", "\u2028", "\u2029"])
+@pytest.mark.parametrize("language", list(TICKETS))
+async def test_lines_of_any_kind_stay_lines(desk: Desk, language: str, end: str) -> None:
+    """Whatever ends the lines of a customer's message and of an agent's text, its questions and lines stay apart."""
+    async with desk.signed_in() as client:
+        plain = await write(client, language)
+        body = {"message": TICKETS[language][0].replace("\n", end), "agent_language": "es"}
+        draft = (await client.post(DRAFTS, json=body)).json()
+        assert [one["text"] for one in draft["questions"]] == [one["text"] for one in plain["questions"]]
+        saved = (await client.put(f"{DRAFTS}/{draft['id']}", json=texts(draft, q1=f"一{end}二"))).json()
+    assert saved["parts"][1]["text"] == "一\n二"

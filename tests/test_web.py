@@ -276,6 +276,27 @@ async def test_page_speaks_every_language(client: httpx2.AsyncClient, language: 
     assert f'lang="{language}" hreflang="{language}" aria-current="true"' in html
 
 
+@pytest.mark.parametrize("language", ["zh-Hans", "ja", "es", "en"])
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({}, False),
+        ({"slack_handover_channel": "C0123ABCD"}, False),
+        ({"handover_url": "https://help.example.com"}, True),
+        ({"handover_email": "help@example.com"}, True),
+        ({"handover_webhook": "https://help.example.com/hook"}, True),
+    ],
+    ids=["nobody", "Slack alone", "page", "e-mail", "webhook"],
+)
+async def test_the_widget_knows_whether_there_is_a_person(
+    fake: FakeAssistant, settings: dict[str, object], expected: bool, language: str
+) -> None:
+    """The labels say whether a person can be reached from a page; those whom Slack reaches can't be."""
+    async with client_for(fake, **settings) as client:
+        labels = (await client.get(f"/api/v1/interface?language={language}")).json()
+    assert labels["has_person"] is expected
+
+
 async def test_page_stands_without_articles(tmp_path: Path) -> None:
     """With no corpus, the page has its question box and its tag."""
     async with client_for(FakeAssistant(), corpus=tmp_path / "nowhere") as client:

@@ -222,16 +222,31 @@ def test_options_are_asked_on_click(visit: Callable[..., Page], fake: FakeAssist
 
 
 @pytest.mark.parametrize("language", ["zh-Hans", "ja", "es", "en"])
-def test_a_person_can_be_asked_for(visit: Callable[..., Page], fake: FakeAssistant, language: str) -> None:
-    """The way to a person is always there, and offered where the articles do not answer."""
+def test_a_person_can_be_asked_for(
+    visits: Visits, start_server: Callable[..., str], fake: FakeAssistant, language: str
+) -> None:
+    """Where there is somebody, the way to a person is always there, and offered where the articles do not answer."""
     words = label("talk_to_person", language)
     fake.scripted[words] = answer(language, "handover", "[Mail](https://help.example.com/contact)")
-    page = visit(language)
+    server = start_server(fake, handover_url="https://help.example.com/contact")
+    page = visits.open(f"{server}/?language={language}")
+    open_panel(page)
     ask(page, "unknown").locator(".option", has_text=words).click()
     link = page.locator(".exchange").nth(1).locator(".text a")
     expect(link).to_have_attribute("href", "https://help.example.com/contact")
     page.locator("faq-assistant .person").click()
     expect(page.locator(".exchange").nth(2)).to_have_attribute("data-outcome", "handover")
+
+
+@pytest.mark.parametrize("language", ["zh-Hans", "ja", "es", "en"])
+def test_no_button_leads_to_nobody(visit: Callable[..., Page], language: str) -> None:
+    """Where nobody is to be reached, no person is offered: neither below the box nor below an abstention."""
+    page = visit(language)
+    exchange = ask(page, "unknown")
+    expect(exchange).to_have_attribute("data-outcome", "abstained")
+    expect(exchange.locator(".option")).to_have_count(0)
+    expect(page.locator("faq-assistant .person")).to_be_hidden()
+    expect(page.locator("faq-assistant .again")).to_be_visible()
 
 
 def test_samples_come_from_the_articles(visit: Callable[..., Page]) -> None:

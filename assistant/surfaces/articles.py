@@ -17,6 +17,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from assistant.errors import AssistantError
+from assistant.files import MEGABYTE, read_text
 from assistant.ingest import MARKDOWN, find_files
 from assistant.language import normalise_code
 from assistant.parse_markdown import ANCHOR, parse_markdown
@@ -47,7 +48,7 @@ class Shelf:
     """The articles of a corpus, read again when they may have changed."""
 
     def __init__(self, corpus: Path, limit_mb: int) -> None:
-        self._corpus, self._limit = corpus, limit_mb * 1_000_000
+        self._corpus, self._limit = corpus, limit_mb * MEGABYTE
         self._articles: tuple[ShownArticle, ...] = ()
         self._read_at = float("-inf")
 
@@ -66,9 +67,8 @@ class Shelf:
         shown = []
         for path in files:
             try:
-                if path.stat().st_size <= self._limit:
-                    shown.append(show_article(path.read_text(encoding="utf-8-sig").replace("\r\n", "\n"), path))
-            except (AssistantError, OSError, UnicodeError):
+                shown.append(show_article(read_text(path, self._limit), path))
+            except AssistantError:
                 continue  # `assistant check` names what is wrong with it
         return shown
 

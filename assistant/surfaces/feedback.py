@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from assistant.desk import Desk
+from assistant.spelling import drop_controls, drop_direction_controls
 from assistant.store import Store
 from assistant.surfaces.chat import ErrorBody, HandoverBody
 
@@ -62,13 +63,13 @@ def feedback_router(store: Store, desk: Desk, courier: Courier | None = None) ->
         response_model_exclude_none=True,
     )
     async def give_feedback(body: Annotated[FeedbackRequest, Body(openapi_examples=EXAMPLES)]) -> FeedbackBody:
-        comment = "".join(sign for sign in body.comment if sign.isprintable() or sign == "\n")
+        comment = drop_direction_controls(drop_controls(body.comment))
         found = await asyncio.to_thread(
             store.add_feedback, body.answer_id, body.client or body.conversation_id, body.value, comment
         )
         if found is None:
             raise HTTPException(404, "there is no such answer; it may have expired")
-        if body.value == "up" or not (desk.address or courier):
+        if body.value == "up" or not (desk.is_manned or courier):
             return FeedbackBody(status="kept")
         record = await asyncio.to_thread(store.records, conversation_id=found)
         said = next((one for one in record if one.answer_id == body.answer_id), None)

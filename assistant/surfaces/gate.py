@@ -82,7 +82,10 @@ class SiteGate:
 
 def _key(scope: Scope) -> str:
     query: str = scope["query_string"][:4000].decode("ascii", "replace")
-    return parse_qs(query, max_num_fields=50).get("key", [""])[0]
+    try:
+        return parse_qs(query, max_num_fields=50).get("key", [""])[0]
+    except ValueError:  # more fields than any page of ours sends
+        return ""
 
 
 def _headers(origin: str) -> dict[str, str]:

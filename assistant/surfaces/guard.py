@@ -96,9 +96,10 @@ class Guard:
                 raise HTTPException(413, TOO_LARGE.format(limit=limit // 1024))
             return message
 
-        verdict, given = self.gate.check(scope)
-        admitted = dict(given)
+        admitted: dict[str, str] = {}
         try:
+            verdict, given = self.gate.check(scope)
+            admitted.update(given)
             refusal = verdict or self._refusal(scope)
             await (refusal or self.app)(scope, limited, decorated)
         except Exception as error:

@@ -24,14 +24,15 @@ from assistant.wording import Wording, Wordings
 EXAMPLE_KEY = "your-key"
 
 
-def interface(wordings: Wordings, language: str, message_limit: int) -> dict[str, object]:
-    """What the widget needs of one language: `language`, `direction`, `labels`, `message_limit`."""
+def interface(wordings: Wordings, language: str, message_limit: int, has_person: bool) -> dict[str, object]:
+    """What the widget needs of one language: `language`, `direction`, `labels`; `message_limit`, `has_person`."""
     wording = wordings.nearest(language)
     return {
         "language": wording.language,
         "direction": direction(wording.language),
         "labels": _labels(wording),
         "message_limit": message_limit,
+        "has_person": has_person,
     }
 
 

@@ -21,7 +21,7 @@ from fastapi.responses import HTMLResponse
 from starlette.exceptions import HTTPException
 
 from assistant.desk import Desk
-from assistant.errors import AssistantError, InputError
+from assistant.errors import AssistantError, InputError, what_is_wrong
 from assistant.language import normalise_code
 from assistant.settings import Settings
 from assistant.store import MEMORY, Store
@@ -30,9 +30,10 @@ from assistant.surfaces.asking import samples
 from assistant.surfaces.assets import assets_router
 from assistant.surfaces.backend import Answers, Backend, NotReady
 from assistant.surfaces.chat import Busy, ErrorBody, busy_response, chat_router
+from assistant.surfaces.connection import HEAD_BYTES, Connection
 from assistant.surfaces.feedback import feedback_router
 from assistant.surfaces.gate import SiteGate
-from assistant.surfaces.guard import BODY_LIMIT, Guard, JsonLines, error_response
+from assistant.surfaces.guard import Guard, JsonLines, error_response
 from assistant.surfaces.metrics import Metrics, metrics_router
 from assistant.surfaces.page import interface, page, preferred_language
 from assistant.surfaces.replies import TOO_SLOW, Replies
@@ -148,7 +149,7 @@ def _add_health(app: FastAPI, backend: Backend) -> None:
 
 
 def _add_page(app: FastAPI, backend: Backend, wordings: Wordings, settings: Settings) -> None:
-    shelf = Shelf(settings.corpus, settings.file_limit_mb)
+    shelf, is_manned = Shelf(settings.corpus, settings.file_limit_mb), Desk(settings).is_manned
 
     @app.head("/", include_in_schema=False)
     @app.get("/", response_class=HTMLResponse, summary="The help page")
@@ -164,7 +165,7 @@ def _add_page(app: FastAPI, backend: Backend, wordings: Wordings, settings: Sett
     @app.get("/api/v1/interface", summary="The widget's labels in a language")
     async def labels(response: Response, language: LanguageQuery = "") -> dict[str, object]:
         response.headers["Cache-Control"] = "public, max-age=300"
-        return interface(wordings, language or settings.default_language, settings.message_limit)
+        return interface(wordings, language or settings.default_language, settings.message_limit, is_manned)
 
     @app.get("/api/v1/suggestions", summary="Questions that the articles answer", responses={503: {"model": ErrorBody}})
     async def suggestions(language: LanguageQuery = "") -> list[str]:
@@ -189,7 +190,7 @@ def _add_errors(app: FastAPI) -> None:
         if first["type"] == "json_invalid":
             return error_response(400, NO_JSON)
         place = ".".join(str(part)[:60] for part in first["loc"] if part not in ("body", "query")) or "the body"
-        reason = "has an unusable form" if first["type"] == "string_pattern_mismatch" else first["msg"]
+        reason = "has an unusable form" if first["type"] == "string_pattern_mismatch" else what_is_wrong(first)
         return error_response(422, f"{place}: {reason}; see /openapi.json for what it may hold")
 
     @app.exception_handler(AssistantError)
@@ -258,7 +259,8 @@ def serve(
         server_header=False,
         ws="none",
         timeout_graceful_shutdown=SHUTDOWN_S,
-        h11_max_incomplete_event_size=BODY_LIMIT,
+        http=Connection,
+        h11_max_incomplete_event_size=HEAD_BYTES,
         forwarded_allow_ips=settings.trusted_proxies,
     )
     with listener:

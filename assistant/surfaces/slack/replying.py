@@ -57,6 +57,7 @@ class Replier:
         self._backend, self._settings, self._store, self._courier = backend, settings, store, courier
         self._aside = aside
         self.wordings = Wordings()
+        self._nobody = {one.no_person for one in self.wordings.by_language.values()}
         self._detector = Detector(self.wordings.languages, self.wordings.evidence)
 
     def wording_of(self, text: str, locale: str) -> Wording:
@@ -110,12 +111,13 @@ class Replier:
         """The events; where Slack's channel is told that a person is wanted, the Answer says so."""
         settings = self._settings
         has_other = settings.handover_webhook or settings.handover_url or settings.handover_email
+        is_told = settings.slack_handover_channel and not has_other
         async for event in events:
-            if isinstance(event, Answer) and event.handover and settings.slack_handover_channel and not has_other:
-                told = self.wordings.nearest(event.language).person_told
-                is_alone = event.outcome == "handover"
-                yield dataclasses.replace(event, text=told if is_alone else f"{event.text}\n\n{told}")
-            else:
+            if is_told and isinstance(event, Answer) and event.handover:
+                wording = self.wordings.nearest(event.language)
+                told, said = wording.person_told, event.text.removesuffix(wording.no_person).rstrip()
+                yield dataclasses.replace(event, text=told if event.outcome == "handover" else f"{said}\n\n{told}")
+            elif not (is_told and isinstance(event, Spoken) and event.text.strip() in self._nobody):
                 yield event
 
     async def _failure(self, error: Exception, text: str, locale: str) -> Plan:

@@ -53,7 +53,7 @@ class SaveRequest(Strict):
     """The whole letter as edited; a part that is left out becomes empty, and is not sent."""
 
     version: int = Field(ge=1, le=MOST, description="the version that was edited; if another was saved since: 409")
-    parts: list[PartText] = Field(max_length=MOST_PARTS)
+    parts: list[PartText] = Field(min_length=1, max_length=MOST_PARTS)
 
 
 class CheckRequest(Strict):

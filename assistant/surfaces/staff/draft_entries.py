@@ -7,8 +7,9 @@ Never: writes into the articles or the evals; a person reviews the files and put
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Annotated
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Path, Response
 from starlette.exceptions import HTTPException
 
 from assistant.cabinet import Kept, Proposed
@@ -16,8 +17,10 @@ from assistant.errors import InputError
 from assistant.letter import Ask, Part
 from assistant.proposals import entry_markdown, eval_case
 from assistant.surfaces.staff.access import Agent, Editor
-from assistant.surfaces.staff.draft_bodies import EntryBody, ProposalBody, ProposalRequest
+from assistant.surfaces.staff.draft_bodies import ID, EntryBody, ProposalBody, ProposalRequest
 from assistant.surfaces.staff.draft_room import Room
+
+Name = Annotated[str, Path(pattern=ID)]
 
 
 def _answer(kept: Kept, asked: ProposalRequest) -> tuple[Ask, Part]:
@@ -55,7 +58,7 @@ def add_entries(router: APIRouter, room: Room) -> None:
         return ProposalBody(proposed.id, proposed.draft_id, proposed.anchor, proposed.by, proposed.at, entries, missing)
 
     @router.post("/drafts/{name}/proposals", status_code=201, summary="Propose an answer as an entry")
-    def propose(member: Editor, name: str, asked: ProposalRequest) -> ProposalBody:
+    def propose(member: Editor, name: Name, asked: ProposalRequest) -> ProposalBody:
         kept = room.kept(name)
         ask, part = _answer(kept, asked)
         found = room.cabinet.propose(name, kept.letter.language, ask.text, part.text, member.name)
@@ -67,7 +70,7 @@ def add_entries(router: APIRouter, room: Room) -> None:
         return [shown(one) for one in room.cabinet.proposals()]
 
     @router.get("/proposals/{proposal}/{language}.md", summary="A proposed entry as Markdown")
-    def markdown(member: Agent, proposal: str, language: str) -> Response:
+    def markdown(member: Agent, proposal: Name, language: Name) -> Response:
         entries = [entry for one in room.cabinet.proposals(proposal) for entry in shown(one).entries]
         found = next((one for one in entries if one.language == language and not one.is_missing), None)
         if found is None:
@@ -76,7 +79,7 @@ def add_entries(router: APIRouter, room: Room) -> None:
         return Response(found.markdown, headers=headers, media_type="text/markdown; charset=utf-8")
 
     @router.post("/drafts/{name}/case", summary="An answer as an eval case")
-    def case(member: Agent, name: str, asked: ProposalRequest) -> Response:
+    def case(member: Agent, name: Name, asked: ProposalRequest) -> Response:
         kept = room.kept(name)
         ask, part = _answer(kept, asked)
         supported = [line for line in room.drafter.check(kept.letter, part) if line.passage]

@@ -6,11 +6,10 @@ Never: builds what writes letters before it is needed, or overwrites what somebo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-import regex
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
@@ -26,7 +25,6 @@ from assistant.surfaces.staff.draft_views import draft_body
 
 GONE = "there is no such draft; it may have expired"
 UNKNOWN = "there is no such conversation; it may have expired"
-CONTROLS = regex.compile(r"[[\p{Cc}\p{Cs}]--[\n\t]]", regex.V1)  # what databases refuse and readers do not see
 
 
 class Room:
@@ -102,6 +100,15 @@ class Room:
             return JSONResponse(asdict(body), 409)
 
 
-def clean_text(text: str) -> str:
-    """An agent's text without control characters, each line end one sign."""
-    return CONTROLS.sub("", text.replace("\r\n", "\n"))
+def check_once(names: Sequence[str], field: str) -> None:
+    """That a list names nothing twice.
+
+    Args:
+        field: of the request, for the sentence.
+
+    Raises:
+        InputError: it does; the first is named.
+    """
+    twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
+    if twice is not None:
+        raise InputError(f"{field}: {twice[:60]} is there twice; name it once")

@@ -29,9 +29,11 @@ from fastapi import APIRouter, Path, Query
 from starlette.exceptions import HTTPException
 
 from assistant.letter import edited
+from assistant.spelling import drop_controls
 from assistant.surfaces.staff.access import Agent, StaffParts
 from assistant.surfaces.staff.draft_bodies import (
     CODE,
+    ID,
     MOST,
     CheckBody,
     CheckRequest,
@@ -48,11 +50,12 @@ from assistant.surfaces.staff.draft_bodies import (
 )
 from assistant.surfaces.staff.draft_entries import add_entries
 from assistant.surfaces.staff.draft_examples import DRAFT_EXAMPLE
-from assistant.surfaces.staff.draft_room import Room, clean_text
+from assistant.surfaces.staff.draft_room import Room, check_once
 from assistant.surfaces.staff.draft_views import as_html, as_text, check_body, draft_row, version_row
 
 Limit = Annotated[int, Query(ge=1, le=500)]
 Version = Annotated[int, Path(ge=1, le=MOST)]
+Name = Annotated[str, Path(pattern=ID)]
 Reader = Annotated[str, Query(pattern=CODE, max_length=40)]
 WRITTEN: dict[int | str, dict[str, Any]] = {201: {"content": {"application/json": {"example": DRAFT_EXAMPLE}}}}
 CONFLICT: dict[int | str, dict[str, Any]] = {409: {"model": ConflictBody}}
@@ -82,20 +85,20 @@ def _add_reading(router: APIRouter, room: Room) -> None:
         ]
 
     @router.get("/drafts/{name}", summary="A draft, with siblings in the agent's language")
-    def read(member: Agent, name: str, agent_language: Reader = "") -> DraftBody:
+    def read(member: Agent, name: Name, agent_language: Reader = "") -> DraftBody:
         return room.body(room.kept(name), agent_language)
 
     @router.get("/drafts/{name}/versions", summary="A draft's versions")
-    def versions(member: Agent, name: str) -> list[VersionRow]:
+    def versions(member: Agent, name: Name) -> list[VersionRow]:
         room.kept(name)
         return [version_row(kept) for kept in room.cabinet.history(name)]
 
     @router.get("/drafts/{name}/versions/{version}", summary="A draft as it stood")
-    def version(member: Agent, name: str, version: Version, agent_language: Reader = "") -> DraftBody:
+    def version(member: Agent, name: Name, version: Version, agent_language: Reader = "") -> DraftBody:
         return room.body(room.kept(name, version), agent_language)
 
     @router.get("/drafts/{name}/copy", summary="The letter to copy")
-    def copy(member: Agent, name: str, sources: bool = False) -> CopyBody:
+    def copy(member: Agent, name: Name, sources: bool = False) -> CopyBody:
         body = room.body(room.kept(name), "")
         heading = room.staff.wordings.nearest(body.language).interface.sources if sources else ""
         return CopyBody(as_text(body, heading), as_html(body, heading))
@@ -113,17 +116,18 @@ def _add_writing(router: APIRouter, room: Room) -> None:
         return room.body(kept, reader)
 
     @router.put("/drafts/{name}", summary="Save the letter as edited", response_model=DraftBody, responses=CONFLICT)
-    def save(member: Agent, name: str, asked: SaveRequest, agent_language: Reader = "") -> Any:
-        letter = room.kept(name).letter.with_texts({part.id: clean_text(part.text) for part in asked.parts})
+    def save(member: Agent, name: Name, asked: SaveRequest, agent_language: Reader = "") -> Any:
+        check_once([part.id for part in asked.parts], "parts")
+        letter = room.kept(name).letter.with_texts({part.id: drop_controls(part.text) for part in asked.parts})
         return room.save(
             name, agent_language, lambda: room.cabinet.save(name, asked.version, letter, member.name, "edited")
         )
 
     @router.post("/drafts/{name}/check", summary="Judge a text that is being edited")
-    def check(member: Agent, name: str, asked: CheckRequest, agent_language: Reader = "") -> CheckBody:
+    def check(member: Agent, name: Name, asked: CheckRequest, agent_language: Reader = "") -> CheckBody:
         kept = room.kept(name)
         reader = room.reader(kept, agent_language)
-        part = replace(kept.letter.part(asked.part_id), text=clean_text(asked.text))
+        part = replace(kept.letter.part(asked.part_id), text=drop_controls(asked.text))
         return check_body(kept.letter, part, room.drafter, reader, room.told(reader))
 
     @router.post(
@@ -132,7 +136,8 @@ def _add_writing(router: APIRouter, room: Room) -> None:
         response_model=DraftBody,
         responses=CONFLICT,
     )
-    def rewrite(member: Agent, name: str, part: str, asked: RegenerateRequest, agent_language: Reader = "") -> Any:
+    def rewrite(member: Agent, name: Name, part: Name, asked: RegenerateRequest, agent_language: Reader = "") -> Any:
+        check_once(asked.passage_ids, "passage_ids")
         letter = room.drafter.rewrite(room.kept(name).letter, part, asked.tone, asked.passage_ids)
         return room.save(
             name, agent_language, lambda: room.cabinet.save(name, asked.version, letter, member.name, "regenerated")
@@ -140,7 +145,7 @@ def _add_writing(router: APIRouter, room: Room) -> None:
 
 
 def _add_ending(router: APIRouter, room: Room) -> None:
-    def end(member: Agent, name: str, how: Literal["sent", "rejected"], asked: CloseRequest, reader: str) -> Any:
+    def end(member: Agent, name: Name, how: Literal["sent", "rejected"], asked: CloseRequest, reader: str) -> Any:
         kept = room.kept(name)
         body = room.body(kept, reader)
         if how == "sent" and (body.open_gaps or body.unsupported) and not asked.confirm:
@@ -156,9 +161,9 @@ def _add_ending(router: APIRouter, room: Room) -> None:
         return found
 
     @router.post("/drafts/{name}/sent", summary="Mark a draft sent", response_model=DraftBody, responses=CONFLICT)
-    def sent(member: Agent, name: str, asked: CloseRequest, agent_language: Reader = "") -> Any:
+    def sent(member: Agent, name: Name, asked: CloseRequest, agent_language: Reader = "") -> Any:
         return end(member, name, "sent", asked, agent_language)
 
     @router.post("/drafts/{name}/rejected", summary="Reject a draft", response_model=DraftBody, responses=CONFLICT)
-    def rejected(member: Agent, name: str, asked: CloseRequest, agent_language: Reader = "") -> Any:
+    def rejected(member: Agent, name: Name, asked: CloseRequest, agent_language: Reader = "") -> Any:
         return end(member, name, "rejected", asked, agent_language)

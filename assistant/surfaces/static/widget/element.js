@@ -111,12 +111,14 @@ export class FaqAssistant extends HTMLElement {
   // Takes up the words of a language; one that has none leaves what is spoken.
   async speak(code) {
     if (!this.#known.has(code)) this.#known.set(code, await readJson(this.url("api/v1/interface", { language: code })));
-    const { language, direction, labels, message_limit } = this.#known.get(code);
+    const { language, direction, labels, message_limit, has_person } = this.#known.get(code);
     const isForeign = language.split("-")[0] !== code.toLowerCase().split(/[-_]/)[0];
     if (this.language === language || (this.language && isForeign)) return;
     this.language = language;
     this.#labels = labels;
     this.panel.limit = message_limit;
+    this.hasPerson = has_person; // a button that leads to nobody is not shown
+    this.panel.person.hidden = !has_person;
     this.panel.relabel(this.label, language, direction);
     this.conversation.relabel();
   }
