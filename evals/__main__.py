@@ -232,18 +232,30 @@ def measure_drifts(options: argparse.Namespace) -> int:
 
 
 def measure_tickets(options: argparse.Namespace) -> int:
-    """How well the questions of customers' tickets are found, by language and set."""
+    """How well customers' questions are found, and what becomes of the replies; 1 where a sentence is neither supported
+    nor marked."""
+    from assistant.bootstrap import build_drafter
     from assistant.hearing import Hearing
     from assistant.language import Detector
     from assistant.wording import Wordings
+    from evals.drafted import drafts_table, measure_drafts
+    from evals.tickets import SETS, read_tickets, tickets_table
     from evals.tickets import measure_tickets as measure
-    from evals.tickets import read_tickets, tickets_table
 
-    wordings = Wordings()
+    wordings, cases, sets = Wordings(), read_tickets(), options.set or list(SETS)
     detector = Detector(wordings.languages, wordings.evidence)
-    sets = options.set or ["tuning", "heldout"]
-    result = measure(read_tickets(), Hearing(wordings), lambda text: detector.detect(text).language, sets)
-    return _give(options.json, result, lambda: [tickets_table(result)])
+    result = measure(cases, Hearing(wordings), lambda text: detector.detect(text).language, sets)
+    if options.questions:
+        return _give(options.json, result, lambda: [tickets_table(result)])
+    settings = read_settings()
+    with ExitStack() as stack:
+        parts = prepare(settings, [settings.corpus], stack, None)
+        report = stack.enter_context(Progress())
+        drafter = build_drafter(build(parts.settings, parts=parts))
+        drafted = measure_drafts(cases, drafter, sets, lambda share: report("drafting", share))
+    both = result | {"drafts": drafted}
+    _give(options.json, both, lambda: [tickets_table(result), drafts_table(drafted)])
+    return 1 if any(row["neither"] for row in drafted["measures"]) else 0
 
 
 def bench(options: argparse.Namespace) -> int:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from assistant.adapter import FILE as ADAPTER
 from evals.peers import PEERS
+from evals.tickets import SETS
 
 SLICE = 0.2  # of each language's cases: what CI asks
 
@@ -126,7 +127,8 @@ def _parity(drifting: argparse.ArgumentParser) -> None:
 
 
 def _tickets(reading: argparse.ArgumentParser) -> None:
-    reading.add_argument("--set", nargs="+", choices=("tuning", "heldout"), default=[], help="default: both")
+    reading.add_argument("--set", nargs="+", choices=SETS, default=[], help="default: all")
+    reading.add_argument("--questions", action="store_true", help="only find the questions: needs no model")
     reading.add_argument("--json", action="store_true", help="machine-readable output")
     reading.set_defaults(command="tickets")
 
