@@ -27,6 +27,7 @@ def parser() -> argparse.ArgumentParser:
     _language(commands.add_parser("language", help="measure how often the language of short texts is told"))
     _public(commands.add_parser("public", help="measure every row of the table over a folder of public sets"))
     _planted(commands.add_parser("planted", help="measure what of a lying chat model gets past the judge"))
+    _appended(commands.add_parser("appended", help="measure whether what is added to a supported sentence is marked"))
     gaps = commands.add_parser("gaps", help="measure how a simulated month's unanswered questions are gathered")
     gaps.add_argument("--json", action="store_true", help="machine-readable output")
     gaps.set_defaults(command="gaps")
@@ -124,6 +125,12 @@ def _parity(drifting: argparse.ArgumentParser) -> None:
     drifting.add_argument("--seeds", type=int, default=3, metavar="N", help="drawn so many times (default: 3)")
     drifting.add_argument("--json", action="store_true", help="machine-readable output")
     drifting.set_defaults(command="parity")
+
+
+def _appended(adding: argparse.ArgumentParser) -> None:
+    adding.add_argument("--set", nargs="+", choices=("tuning", "heldout"), default=[], help="default: both")
+    adding.add_argument("--language", nargs="+", default=[], metavar="CODE", help="these languages only")
+    adding.set_defaults(command="appended")
 
 
 def _tickets(reading: argparse.ArgumentParser) -> None:

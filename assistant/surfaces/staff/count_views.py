@@ -61,17 +61,21 @@ def titled(name: str, table: Table) -> str:
     return heading(name) + table_view(name, table)
 
 
-def table_view(name: str, table: Table) -> str:
-    """A table that scrolls within the page, by keyboard too."""
+def table_view(name: str, table: Table, is_long: bool = False) -> str:
+    """A table that scrolls within the page, by keyboard too; on phones the rows of one that is not long are cards."""
     heads, rows = table
     top = "".join(f'<th scope="col">{head}</th>' for head in heads)
-    body = "".join(
-        f'<tr><th scope="row">{first}</th>{"".join(f"<td>{cell}</td>" for cell in rest)}</tr>' for first, *rest in rows
-    )
+    body = "".join(f'<tr><th scope="row">{first}</th>{"".join(_cells(heads[1:], rest))}</tr>' for first, *rest in rows)
+    shape = "counts long" if is_long else "counts"
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(name)}">'
-        f'<table class="counts"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
+        f'<table class="{shape}"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
     )
+
+
+def _cells(heads: Sequence[str], cells: Sequence[str]) -> list[str]:
+    """Cells that know their heading, which stands beside them where there is no room for columns."""
+    return [f'<td data-head="{head}">{cell}</td>' for head, cell in zip(heads, cells, strict=True)]
 
 
 def totals(facts: Sequence[tuple[str, str]]) -> str:

@@ -67,7 +67,7 @@ def drafts_view(overview: DraftOverview, wording: Wording) -> str:
     )
     parts = {name: text[LABELS[name]] for name in ENDINGS}
     most = shown(max(tally.written for _, tally in days), wording)
-    by_day = table_view(text["drafts_by_day"], _counted("day", days, wording))
+    by_day = table_view(text["drafts_by_day"], _counted("day", days, wording), is_long=True)
     languages = [(language_view(code), tally) for code, tally in overview.languages]
     return (
         top

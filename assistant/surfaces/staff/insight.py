@@ -143,7 +143,7 @@ def _overview(overview: Overview, wording: Wording) -> str:
     )
     languages = [(language_view(code), tally) for code, tally in overview.languages]
     channels = [(escape(channel_name(name, wording)), tally) for name, tally in overview.channels]
-    by_day = table_view(text["by_day"], _counted("day", days, wording))
+    by_day = table_view(text["by_day"], _counted("day", days, wording), is_long=True)
     most = shown(max(tally.asked for _, tally in days), wording)
     slowest = took(max(tally.p95_ms for _, tally in days), wording)
     return (
