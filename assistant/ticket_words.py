@@ -53,6 +53,7 @@ class TicketWords(BaseModel):
     reason_figure: Text
     reason_name: Text
     reason_contrary: Text
+    reason_addition: Text
     reason_meaning: Text
     reason_language: Text
 

@@ -16,7 +16,7 @@ TIERS = [
     "records errors settings spelling evidence language figures mask",
     "ticket_words wording senses numerals cut spoken hearing parts own_words",
     "adapter checkpoint graph weights models lexical",
-    "readings contrasts objections chat_model",
+    "readings contrasts objections additions chat_model",
     "parse_extracted parse_markdown passages ingest",
     "ledger scars links compare polarity parity allowances",
     "tables migrations engine attention store inbox handover",
