@@ -36,7 +36,7 @@ def _nearest(claim: Reading, evidence: Evidence) -> Array:
     best = similarities(claim, evidence.own).max(axis=1)
     for other in evidence.others:
         best = np.maximum(best, (claim.tokens @ other.tokens.T).max(axis=1))
-    return best
+    return np.asarray(best, np.float32)
 
 
 def _worst_run(values: Array) -> tuple[int, int, float]:

@@ -39,7 +39,7 @@ def measure_drafts(
         counts = Counter[str]()
         for name, text in (*_sentences(letter, drafter), *_questions(case, letter)):
             counts[name] += 1
-            if name in ("neither", "invented", "not answered"):
+            if name in ("neither", "answered anyway", "not answered"):
                 wrong.append({"id": case.id, "set": case.set, "what": name, "text": text})
         for language in (case.language, "all"):
             groups.setdefault((case.set, language), Counter()).update(counts)
@@ -94,7 +94,7 @@ def _questions(case: TicketCase, letter: Letter) -> Iterator[tuple[str, str]]:
             yield ("answered" if is_answer else "not answered"), question.text
         else:
             yield "unanswerable", question.text
-            yield ("invented" if is_answer else "left open"), question.text
+            yield ("answered anyway" if is_answer else "left open"), question.text
 
 
 def drafts_table(result: dict[str, Any]) -> Table:

@@ -32,10 +32,10 @@ ASKED = {
 LANGUAGES = list(ASKED)
 # The first question in other words.
 AGAIN = {
-    "zh-Hans": "一家初创公司能领到的 Trainium 额度，上限是多少？",
-    "ja": "スタートアップがもらえるTrainiumクレジットの上限額はいくらですか？",
+    "zh-Hans": "Trainium 额度最高能拿多少？",
+    "ja": "Trainiumクレジットは、最大でいくら受け取れるのでしょうか？",
     "es": "¿Hasta qué importe llegan los créditos de Trainium para una startup?",
-    "en": "Up to what amount can a startup get Trainium credits?",
+    "en": "What are the Trainium credits worth at most?",
 }
 
 
