@@ -1,4 +1,4 @@
-"""What is measured of the staff desk's replies: additions to sentences, drafts to tickets, and that the measure can fail."""
+"""What is measured of the staff desk's replies: additions to sentences, drafts to tickets; and that it can fail."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from evals.drafted import measure_drafts
 from evals.tickets import read_tickets
 
 LANGUAGES = ("en", "es", "ja", "zh-Hans")
-# Set -> language -> least share of additions marked, most of rephrasings marked: as measured, one sentence of twenty off.
+# Set -> language -> least share of additions marked, most of rephrasings marked: as measured, one sentence off.
 FLOORS = {
     "tuning": {"en": (0.95, 0.15), "es": (0.95, 0.05), "ja": (0.85, 0.05), "zh-Hans": (0.9, 0.1)},
     "heldout": {"en": (0.95, 0.1), "es": (0.9, 0.15), "ja": (0.85, 0.25), "zh-Hans": (0.85, 0.05)},
@@ -53,7 +53,7 @@ def test_additions_are_marked_and_rephrasings_are_not(drafter: Drafter, language
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_sentence_of_a_draft_is_supported_or_marked(drafter: Drafter, language: str) -> None:
-    """Of drafts to the tuning tickets no sentence is neither; all that articles answer is answered, the rest left open."""
+    """Of drafts to the tuning tickets no sentence is neither; what articles answer is answered, the rest left open."""
     cases = [case for case in read_tickets() if case.language == language]
     [own, _] = measure_drafts(cases, drafter, ["tuning"])["measures"]
     assert own["sentences"] == own["supported"] + own["marked"] > 10
