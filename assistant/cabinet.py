@@ -66,7 +66,8 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class HandedOver:
-    """A conversation that waits for a person; `draft_id` is "" where nobody has begun a reply."""
+    """A conversation that waits for a person; `message` is what was asked when it was handed over, `draft_id` "" where
+    nobody has begun a reply."""
 
     conversation_id: str
     reason: str

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import regex
 
+from assistant.additions import adds
 from assistant.index import Index, Snapshot
 from assistant.language import Detector
 from assistant.models import Embedder
@@ -65,6 +67,19 @@ class Judge:
         if mean is None:
             mean = np.mean(list(snapshot.means.values()), axis=0)
         return read(text, language, code, self.embedder.embed_passages([text])[0], mean, snapshot.names)
+
+    def adds(self, text: str, passages: Sequence[Passage], language: str) -> bool:
+        """Whether `text`, which one of the passages supports, also says something that none of them does."""
+        snapshot = self.index.snapshot()
+        key = ("adds", snapshot.generation, language, text, *(part for one in passages for part in (one.id, one.text)))
+        verdict = self._verdicts.get(key)
+        if verdict is None:
+            claim = self._read(text, language, snapshot)
+            evidence = [found for found in map(self.evidence, passages) if found is not None]
+            verdict = "adds" if claim is not None and evidence and adds(claim, evidence) else ""
+            with self._lock:
+                _keep(self._verdicts, key, verdict)
+        return bool(verdict)
 
     def objection(self, text: str, passage: Passage, language: str) -> str:
         """Why `text`, said in `language` with the passage as its source, is not supported; "" when it is."""

@@ -1,6 +1,7 @@
 """A customer's message -> a reply to be looked over: one part a question, written from the articles or left open.
 
-In: a message, a language, a tone. Out: a Letter; one with a part written anew; its lines with what they rest on.
+In: a message, a language, a tone. Out: a Letter, in which what is asked twice is answered once; one with a part written
+anew; its lines with what they rest on.
 Never: invents an answer: what the articles do not give is a gap that says so; sends anything; uses a chat model.
 """
 
@@ -22,6 +23,7 @@ from assistant.records import Draft, Passage, Question, Sentence
 from assistant.restate import is_asked
 from assistant.retrieve import Found, Retriever
 from assistant.speak import joint, spelled
+from assistant.spoken import spoken
 from assistant.ticket_words import Tone
 from assistant.tickets import Asked, read_ticket
 from assistant.understand import check_message, says_something
@@ -62,8 +64,10 @@ class Drafter:
         for number, one in enumerate(asked, 1):
             question = self._question(one.text, [before.text for before in asks], language, written)
             ask, draft = self._answer(number, one, question, len(asked) == 1)
+            ask = replace(ask, same_as=_said_in(ask, draft, question, asks, parts))
             asks.append(ask)
-            parts.append(self._part(ask, draft, question, parts))
+            if not ask.same_as:
+                parts.append(self._part(ask, draft, question, parts))
         parts.append(self._frame("closing", language, tone))
         return Letter(text, language, tone, tuple(asks), tuple(parts))
 
@@ -166,8 +170,8 @@ class Drafter:
 
     def _part(self, ask: Ask, draft: Draft, question: Question, before: Sequence[Part]) -> Part:
         name, language = f"q{ask.number}", question.language
-        kept = [one for one in draft.sentences if not objection(one)]
-        if draft.outcome != "answered" or not kept:
+        kept = _answering(draft)
+        if not kept:
             shown = ask.text if len(ask.text) <= SHOWN else ask.text[: SHOWN - 1] + "…"
             gap = self.hearing.wordings.nearest(language).ticket.gap.format(question=shown)
             return Part(name, "gap", ask.number, gap, gap)
@@ -192,6 +196,22 @@ def _whole(text: str, said: str) -> tuple[Asked, ...]:
     shown = said or text
     start = max(text.find(shown), 0)
     return (Asked(" ".join(shown.split())[:LONGEST_QUESTION], start, start + len(shown)),)
+
+
+def _answering(draft: Draft) -> list[Sentence]:
+    """The sentences that answer; none where a draft only comes near."""
+    return [one for one in draft.sentences if not objection(one)] if draft.outcome == "answered" else []
+
+
+def _said_in(ask: Ask, draft: Draft, question: Question, asks: Sequence[Ask], parts: Sequence[Part]) -> int:
+    """The number of an earlier question that asks the same words or whose part holds all of the answer; else 0."""
+    said = spoken(ask.text)
+    twin = next((one.number for one in asks if not one.same_as and spoken(one.text) == said), 0)
+    if twin and not question.context:  # "and when?" asks something else the second time
+        return twin
+    texts = [spelled(one.text, one.passage.language, question.language) for one in _answering(draft)]
+    holding = (part.question for part in parts if part.kind == "answer" and all(text in part.text for text in texts))
+    return next(holding, 0) if texts else 0
 
 
 def _joined(sentences: Sequence[Sentence], opening: str, answer_to: str, language: str) -> Iterator[str]:

@@ -28,6 +28,7 @@ class Ask:
 
     Args:
         evidence: ids of the passages that were found, best first.
+        same_as: the number of an earlier question whose part answers this one too, so that it has none; else 0.
     """
 
     number: int
@@ -37,6 +38,7 @@ class Ask:
     outcome: AskOutcome
     confidence: float
     evidence: tuple[str, ...]
+    same_as: int = 0
 
 
 @dataclass(frozen=True, slots=True)

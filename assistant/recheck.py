@@ -4,9 +4,9 @@ In: a part, the passages that were found, the customer's language. Out: Lines, w
 Never: trusts where a sentence came from, or passes one in doubt: what can't be judged is marked.
 
 A sentence is supported when it is a whole sentence of a passage, word for word (`verify`), or when the judge of phrased
-sentences (`claims`) finds nothing against it in one passage and the likeliest does not say the contrary. Half a
-sentence is not: a dropped "not" would be one. Nor is a yes or no that a passage says to another question than the
-customer's, unless the part names that question.
+sentences (`claims`) finds nothing against it in one passage, the likeliest does not say the contrary, and nothing is
+added that no passage says ("…, but only in Europe"). Half a sentence is not: a dropped "not" would be one. Nor is a yes
+or no that a passage says to another question than the customer's, unless the part names that question.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from assistant.verify import objection
 from assistant.wording import Wordings
 
 LineState = Literal["supported", "unsupported", "own", "gap"]
-Reason = Literal["", "figure", "name", "contrary", "meaning", "language", "question"]
+Reason = Literal["", "figure", "name", "contrary", "addition", "meaning", "language", "question"]
 JUDGED = 8  # passages against which an edited sentence is judged, the likeliest first
 LETTER = regex.compile(r"[\p{L}\p{N}]")
 # How the judge's objections begin -> what the agent is told; any other speaks of a turned-round meaning.
@@ -135,9 +135,12 @@ class Checker:
             if quote := _quoted(said, passage):
                 return Line(text, "supported", "", passage, quote)
         reason: Reason = "meaning"
-        for number, passage in enumerate(_likeliest(said, evidence)):
+        likeliest = _likeliest(said, evidence)
+        for number, passage in enumerate(likeliest):
             found = self._judge.objection(said, passage, language)
             if not found:
+                if self._judge.adds(said, likeliest, language):
+                    return Line(text, "unsupported", "addition")
                 return Line(text, "supported", "", passage, passage.text)
             if not number:
                 reason = next((told for opening, told in TOLD if found.startswith(opening)), "contrary")

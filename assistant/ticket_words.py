@@ -23,6 +23,9 @@ class TicketWords(BaseModel):
         farewells: what a signature begins with; postscripts: what may still follow one.
         opens, ends: what a question without a question mark begins or ends with.
         requests: what makes a question of a statement ("please let me know").
+        announces: what says that the list below holds questions, however its items end.
+        conditions: what a clause opens with, or ends with after "…", that belongs to the one behind it; in a language
+            that parts whole sentences with commas. Where it is empty, a question is never cut at a comma.
         courtesies: what asks nothing, whatever its punctuation; taken away before it is seen whether anything is left.
         gap: stands for an answer that the articles do not give.
         reason_…: why a sentence is not supported, told to the agent.
@@ -37,6 +40,8 @@ class TicketWords(BaseModel):
     opens: list[Text]
     ends: list[Text]
     requests: Phrases
+    announces: Phrases
+    conditions: list[Text]
     courtesies: Phrases
     greeting_formal: Text
     greeting_friendly: Text
@@ -48,6 +53,7 @@ class TicketWords(BaseModel):
     reason_figure: Text
     reason_name: Text
     reason_contrary: Text
+    reason_addition: Text
     reason_meaning: Text
     reason_language: Text
     reason_question: Text

@@ -4,12 +4,13 @@ In: the message, the phrases of all languages, a way to tell its language. Out: 
 Never: takes a question from quoted history or a signature, changes a word of one, or knows a phrase of its own.
 
 First the customer's own words are found, then its sentences, then those that ask: by a question mark, by how they
-begin or end, or by a request ("please let me know …"); what is only polite asks nothing.
+begin or end, or by a request ("please let me know …"), or because they stand in a list that was announced as one of
+questions; what is only polite asks nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -17,22 +18,16 @@ import regex
 
 from assistant.hearing import Hearing
 from assistant.language import display_width
+from assistant.own_words import ENDS, WRAPPED, lines_of, without_quotes, without_signature
 from assistant.parts import ASKING, split_asked, split_questions
 from assistant.spoken import DENSE, spoken
 from assistant.ticket_words import TicketWords
-from assistant.wording import Wording, Wordings
+from assistant.wording import Wording
 
 MOST = 12  # questions of one message
-WRAPPED = 50  # columns from which a line without an end goes on in the next: programs wrap at 60 to 80
-CLOSING = 24  # letters that may stand beside a farewell in its line
 LEFT = 4  # letters that must be left of a question without its courtesies; dense scripts: half of it
-QUOTE = regex.compile(r"[ \t]*[>＞│|]")
-DIVIDER = regex.compile(r"[ \t]*[-_=~*―—─━＿]{2,}[^\S\n]*(?:\p{L}[^\n]{2,40}?)[^\S\n]*[-_=~*―—─━＿]{2,}[ \t]*")
-RULE = regex.compile(r"[ \t]*(?:-- ?|[_―─━＿]{4,}|[-=~*]{4,})[ \t]*")
-ENDS = regex.compile(r"[.!?…。！？｡؟।॥:：;；][\"'”’»」』）)]*[ \t]*$")
 BULLET = regex.compile(r"\s*(?:[-*•・‣–]\s+|[(（]?\p{N}{1,2}[.)）、．:：]\s*|[①-⑳㈠-㈩]\s*)")
-DATED = regex.compile(r"\p{Nd}|@")
-COLON = regex.compile(r"[:：][ \t]*$")
+COMMA = regex.compile(r"[,，;；]\s*")
 BETWEEN = regex.compile(rf"(?<={DENSE.pattern})\s*\n\s*(?={DENSE.pattern})")
 EDGE = regex.compile(r"^[\s,，、;；:：\-–—…]+|\s+$")
 LETTER = regex.compile(r"[\p{L}\p{N}]")
@@ -62,8 +57,8 @@ def read_ticket(message: str, hearing: Hearing, tell: Callable[[str], str]) -> T
     Args:
         tell: the language of a text.
     """
-    own = _without_quotes(message, hearing.wordings)
-    body = _without_signature(own, hearing.wordings)
+    own = without_quotes(message, hearing.wordings)
+    body = without_signature(own, hearing.wordings)
     language = tell(body if LETTER.search(body) else message)
     questions = tuple(_questions(body, hearing, language))
     if not questions and body != own:  # what looked like a farewell may have opened the message
@@ -72,111 +67,64 @@ def read_ticket(message: str, hearing: Hearing, tell: Callable[[str], str]) -> T
     return Ticket(language, said, questions[:MOST])
 
 
-def _lines(text: str) -> Iterator[tuple[int, str]]:
-    at = 0
-    for line in text.split("\n"):
-        yield at, line
-        at += len(line) + 1
-
-
-def _blank(text: str, start: int, end: int) -> str:
-    """The text with line ends in the place of a part, so that all other places stay."""
-    return text[:start] + "\n" * (end - start) + text[end:]
-
-
-def _without_quotes(message: str, wordings: Wordings) -> str:
-    """The message without what it quotes of earlier ones and the lines that introduce that."""
-    words = [wording.ticket for wording in wordings.by_language.values()]
-    heads = {spoken(name) for own in words for name in own.headers}
-    ends = {spoken(phrase) for own in words for phrase in own.quoted}
-    lines = list(_lines(message))
-    own, begun = message, False
-    for number, (at, line) in enumerate(lines):
-        following = next((after for _, after in lines[number + 1 :] if after.strip()), "")
-        is_head = _is_header(line, heads)
-        if DIVIDER.fullmatch(line) or (begun and is_head and _is_header(following, heads)):
-            return _blank(own, at, len(own))
-        if _introduces(line, following, ends):
-            start = _wrapped_start(lines, number)
-            if not QUOTE.match(following):
-                return _blank(own, start, len(own))
-            own = _blank(own, start, at + len(line))
-        elif QUOTE.match(line) or is_head:
-            own = _blank(own, at, at + len(line))
-        else:
-            begun = begun or bool(line.strip())
-    return own
-
-
-def _introduces(line: str, following: str, ends: set[str]) -> bool:
-    """Whether a line says that somebody wrote what follows: with a date or an address, or before marked lines."""
-    if not COLON.search(line) or not any(spoken(line).endswith(end) for end in ends):
-        return False
-    return bool(QUOTE.match(following) or DATED.search(line))
-
-
-def _wrapped_start(lines: list[tuple[int, str]], number: int) -> int:
-    """Where an introduction begins that a program has wrapped: its line before is long and does not end a sentence."""
-    at, _ = lines[number]
-    if number and display_width(lines[number - 1][1]) >= WRAPPED and not ENDS.search(lines[number - 1][1]):
-        return lines[number - 1][0]
-    return at
-
-
-def _is_header(line: str, heads: set[str]) -> bool:
-    """Whether a line is `From: …`, in any language."""
-    name, colon, _ = line.replace("：", ":").partition(":")
-    return bool(colon) and spoken(name) in heads
-
-
-def _without_signature(own: str, wordings: Wordings) -> str:
-    """The customer's words up to the last farewell or rule; what stands after a "P.S." stays."""
-    words = [wording.ticket for wording in wordings.by_language.values()]
-    farewells = [spoken(phrase) for one in words for phrase in one.farewells]
-    after = [phrase.casefold() for one in words for phrase in one.postscripts]
-    lines = [(at, line) for at, line in _lines(own) if line.strip()]
-    cut = None
-    for number, (at, line) in enumerate(lines):
-        asks_later = any(ASKING.search(later) for _, later in lines[number + 1 :])
-        if line.rstrip() == "--" or (RULE.fullmatch(line) and not asks_later):
-            cut = at
-            break
-        if number and _is_farewell(line, farewells) and not asks_later:
-            cut = at
-            break
-    if cut is None:
-        return own
-    for at, line in lines:
-        if at > cut and line.strip().casefold().startswith(tuple(after)):
-            return _blank(own, cut, at)
-    return _blank(own, cut, len(own))
-
-
-def _is_farewell(line: str, farewells: list[str]) -> bool:
-    """Whether a line is a farewell with at most a name beside it."""
-    said = spoken(line)
-    if ASKING.search(line):
-        return False
-    return any(
-        said.startswith(one) and len(said) - len(one) <= CLOSING and (said == one or _ends_word(said, one))
-        for one in farewells
-    )
-
-
-def _ends_word(said: str, phrase: str) -> bool:
-    return bool(DENSE.search(phrase)) or said[len(phrase) :].startswith(" ")
-
-
 def _questions(body: str, hearing: Hearing, language: str) -> Iterator[Asked]:
     wording = hearing.wordings.nearest(language)
     text = _unwrapped(body)
+    items, announcing = _announced(text, wording.ticket)
     at = 0
     for sentence in split_asked(text, wording):
-        if _asks(sentence, hearing, wording):
+        if any(at < end <= at + len(sentence) for end in announcing):
+            at += len(sentence)
+            continue
+        listed = at in items and _says_something(spoken(sentence), wording.ticket)
+        if listed or _asks(sentence, hearing, wording):
             for start, end in _parts(sentence, wording):
+                start += _background(sentence[start:end], wording)
                 if asked := _trimmed(text, at + start, at + end, hearing, language):
                     yield asked
         at += len(sentence)
+
+
+def _announced(text: str, words: TicketWords) -> tuple[set[int], set[int]]:
+    """Where the items of lists begin that are said to hold questions, and where the lines end that say so."""
+    items: set[int] = set()
+    announcing: set[int] = set()
+    phrases = [spoken(phrase) for phrase in words.announces]
+    announced = 0
+    for at, line in lines_of(text):
+        if not BULLET.match(line):
+            if line.strip():
+                announced = at + len(line) if any(_holds(spoken(line), phrase) for phrase in phrases) else 0
+        elif announced:
+            items.add(at)
+            announcing.add(announced)
+    return items, announcing
+
+
+def _background(text: str, wording: Wording) -> int:
+    """How much of a question only leads up to it, where commas part whole sentences: what precedes the clause that
+    asks, save conditions of it and what is joined to the question before."""
+    conditions = wording.ticket.conditions
+    kept = (*conditions, *wording.hears.joins)
+    ends = [found.end() for found in COMMA.finditer(text)] if conditions else []
+    clauses = [text[start:end] for start, end in pairwise([0, *ends, len(text)])]
+    first = next((number for number, clause in enumerate(clauses) if _holds_question(clause, wording)), 0)
+    while first and _opens_or_ends(clauses[first - 1], kept):
+        first -= 1
+    return sum(map(len, clauses[:first]))
+
+
+def _holds_question(clause: str, wording: Wording) -> bool:
+    said = spoken(clause)
+    asks = (*wording.hears.asks, *wording.ticket.requests)
+    return bool(ASKING.search(clause)) or any(_holds(said, spoken(word)) for word in asks)
+
+
+def _opens_or_ends(clause: str, phrases: Sequence[str]) -> bool:
+    """Whether a clause opens with one of the phrases; those that begin with "…" are looked for at its end."""
+    said = spoken(clause)
+    heard = [(one[0] == "…", spoken(one)) for one in phrases]
+    return any(said.endswith(one) if is_end else said.startswith(one) for is_end, one in heard if one)
 
 
 def _parts(sentence: str, wording: Wording) -> list[tuple[int, int]]:
@@ -196,7 +144,7 @@ def _parts(sentence: str, wording: Wording) -> list[tuple[int, int]]:
 
 def _unwrapped(body: str) -> str:
     """The text with a space for each line end that only a program has set; as long as it was."""
-    lines = list(_lines(body))
+    lines = list(lines_of(body))
     text = body
     for (at, line), (_, following) in pairwise(lines):
         goes_on = following.strip() and not BULLET.match(following)

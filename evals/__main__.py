@@ -15,8 +15,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from assistant.bootstrap import build
 from assistant.calibration import FILE, calibration_file
 from assistant.errors import AssistantError, InputError
@@ -27,6 +25,7 @@ from assistant.surfaces.progress import Progress
 from evals.cases import FOLDER, read_cases, read_known_failures, set_names
 from evals.options import parser
 from evals.prepare import prepare
+from evals.shown import console, give
 
 REPORT, BASELINE = FOLDER / "report", FOLDER / "baseline.json"
 
@@ -67,20 +66,20 @@ def measure_cases(options: argparse.Namespace) -> int:
     REPORT.mkdir(exist_ok=True)
     _write(REPORT / "report.json", result | {"worse": worse, "judged": judged})
     (REPORT / "report.html").write_text(as_html(result, worse, judged), encoding="utf-8")
-    console = _console()
+    screen = console()
     for table in tables(result):
-        console.print(table)
-    console.print(f"{len(result['failed'])} of {len(result['cases'])} went wrong: {_shown(REPORT / 'report.html')}")
+        screen.print(table)
+    screen.print(f"{len(result['failed'])} of {len(result['cases'])} went wrong: {_shown(REPORT / 'report.html')}")
     if judged:
-        console.print(f"as {judged['model']} judges: {judged['means']}")
+        screen.print(f"as {judged['model']} judges: {judged['means']}")
     if options.accept:
         _write(BASELINE, baseline_of(result, what))
     elif not comparable:
-        console.print("not compared: the baseline is missing, or was measured over other cases or articles")
+        screen.print("not compared: the baseline is missing, or was measured over other cases or articles")
     for line in worse:
-        console.print(f"[red]worse[/red] {line}")
+        screen.print(f"[red]worse[/red] {line}")
     for name in result["passing"]:
-        console.print(f"[red]passes[/red] {name}: remove it from known_failures.yaml")
+        screen.print(f"[red]passes[/red] {name}: remove it from known_failures.yaml")
     return 1 if result["passing"] or (worse and not options.accept) else 0
 
 
@@ -163,7 +162,7 @@ def measure_set(options: argparse.Namespace) -> int:
         result, _ = measure_retrieval(
             options.bank, options.queries, chosen, read_settings(), stack, options.peer, rebuild=options.rebuild
         )
-    return _give(options.json, result, lambda: retrieval_tables(result))
+    return give(options.json, result, lambda: retrieval_tables(result))
 
 
 def measure_texts(options: argparse.Namespace) -> int:
@@ -171,7 +170,7 @@ def measure_texts(options: argparse.Namespace) -> int:
     from evals.public_sets import language_table, measure_languages
 
     result = measure_languages(options.file, [normalise_code(code) for code in options.language])
-    return _give(options.json, result, lambda: [language_table(result)])
+    return give(options.json, result, lambda: [language_table(result)])
 
 
 def measure_table(options: argparse.Namespace) -> int:
@@ -180,7 +179,7 @@ def measure_table(options: argparse.Namespace) -> int:
 
     with ExitStack() as stack:
         rows = measure_published(options.data, read_settings(), stack, options.row, options.peer, options.rebuild)
-    return _give(options.json, rows, lambda: [published_table(rows)])
+    return give(options.json, rows, lambda: [published_table(rows)])
 
 
 def measure_planted(options: argparse.Namespace) -> int:
@@ -194,12 +193,12 @@ def measure_planted(options: argparse.Namespace) -> int:
         parts = prepare(settings, [settings.corpus], stack, None)
         outcomes = judge_planted(Judge(parts.index, parts.embedder, parts.detector), rows)
     found = shares(outcomes)
-    console = _console()
+    screen = console()
     for outcome in outcomes:
         if not outcome.is_right:
             row = outcome.planted
-            console.print(f"{row.language} {row.kind}: {row.text} ({outcome.reason or 'passed'})", markup=False)
-    console.print(planted_table(found, outcomes))
+            screen.print(f"{row.language} {row.kind}: {row.text} ({outcome.reason or 'passed'})", markup=False)
+    screen.print(planted_table(found, outcomes))
     return 0 if reached(found) else 1
 
 
@@ -210,7 +209,7 @@ def measure_gaps(options: argparse.Namespace) -> int:
 
     with ExitStack() as stack:
         result = measure(prepare(read_settings(), [], stack, None))
-    _give(options.json, result, lambda: [gaps_table(result)])
+    give(options.json, result, lambda: [gaps_table(result)])
     return 0 if result["reported"]["purity"] >= LEAST_PURITY else 1
 
 
@@ -227,23 +226,22 @@ def measure_drifts(options: argparse.Namespace) -> int:
     result = measure_parity(
         read_settings().corpus, lambda articles: check_parity(articles, detector), detector, sets, options.seeds
     )
-    _give(options.json, result, lambda: [parity_table(result)])
+    give(options.json, result, lambda: [parity_table(result)])
     return 0 if "held" not in sets or parity_reached(result) else 1
 
 
-def measure_tickets(options: argparse.Namespace) -> int:
-    """How well the questions of customers' tickets are found, by language and set."""
-    from assistant.hearing import Hearing
-    from assistant.language import Detector
-    from assistant.wording import Wordings
-    from evals.tickets import measure_tickets as measure
-    from evals.tickets import read_tickets, tickets_table
+def measure_appended(options: argparse.Namespace) -> int:
+    """What the staff desk marks of sentences that an agent has edited."""
+    from evals.replies import measure_appended as measure
 
-    wordings = Wordings()
-    detector = Detector(wordings.languages, wordings.evidence)
-    sets = options.set or ["tuning", "heldout"]
-    result = measure(read_tickets(), Hearing(wordings), lambda text: detector.detect(text).language, sets)
-    return _give(options.json, result, lambda: [tickets_table(result)])
+    return measure(options)
+
+
+def measure_tickets(options: argparse.Namespace) -> int:
+    """How well customers' questions are found, and what becomes of the replies."""
+    from evals.replies import measure_tickets as measure
+
+    return measure(options)
 
 
 def bench(options: argparse.Namespace) -> int:
@@ -261,27 +259,12 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "language": measure_texts,
     "public": measure_table,
     "planted": measure_planted,
+    "appended": measure_appended,
     "gaps": measure_gaps,
     "parity": measure_drifts,
     "tickets": measure_tickets,
     "bench": bench,
 }
-
-
-def _give(as_json: bool, result: object, tables: Callable[[], Sequence[object]]) -> int:
-    if as_json:
-        print(json.dumps(result, indent=1, ensure_ascii=False))
-        return 0
-    console = _console()
-    for table in tables():
-        console.print(table)
-    return 0
-
-
-def _console() -> Console:
-    console = Console(highlight=False)
-    console.width = max(console.width, 160)
-    return console
 
 
 def _say(step: str) -> None:

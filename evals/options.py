@@ -10,6 +10,7 @@ from pathlib import Path
 
 from assistant.adapter import FILE as ADAPTER
 from evals.peers import PEERS
+from evals.tickets import SETS
 
 SLICE = 0.2  # of each language's cases: what CI asks
 
@@ -26,6 +27,7 @@ def parser() -> argparse.ArgumentParser:
     _language(commands.add_parser("language", help="measure how often the language of short texts is told"))
     _public(commands.add_parser("public", help="measure every row of the table over a folder of public sets"))
     _planted(commands.add_parser("planted", help="measure what of a lying chat model gets past the judge"))
+    _appended(commands.add_parser("appended", help="measure whether what is added to a supported sentence is marked"))
     gaps = commands.add_parser("gaps", help="measure how a simulated month's unanswered questions are gathered")
     gaps.add_argument("--json", action="store_true", help="machine-readable output")
     gaps.set_defaults(command="gaps")
@@ -125,8 +127,15 @@ def _parity(drifting: argparse.ArgumentParser) -> None:
     drifting.set_defaults(command="parity")
 
 
+def _appended(adding: argparse.ArgumentParser) -> None:
+    adding.add_argument("--set", nargs="+", choices=("tuning", "heldout"), default=[], help="default: both")
+    adding.add_argument("--language", nargs="+", default=[], metavar="CODE", help="these languages only")
+    adding.set_defaults(command="appended")
+
+
 def _tickets(reading: argparse.ArgumentParser) -> None:
-    reading.add_argument("--set", nargs="+", choices=("tuning", "heldout"), default=[], help="default: both")
+    reading.add_argument("--set", nargs="+", choices=SETS, default=[], help="default: all")
+    reading.add_argument("--questions", action="store_true", help="only find the questions: needs no model")
     reading.add_argument("--json", action="store_true", help="machine-readable output")
     reading.set_defaults(command="tickets")
 

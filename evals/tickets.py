@@ -1,4 +1,4 @@
-"""Customers' tickets: are their questions found, and is every sentence of a draft supported or marked?
+"""Customers' tickets: are their questions found? What becomes of the replies to them, see `drafted`.
 
 In: tickets/<language>.yaml, checked. Out: precision and recall of the questions by language and set, counts.
 Never: looks at a ticket's questions while it finds them. The format is described in evals/README.md.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -20,6 +20,7 @@ from assistant.hearing import Hearing
 from assistant.tickets import Asked, read_ticket
 
 FOLDER = Path(__file__).parent / "tickets"
+SETS = ("tuning", "heldout", "fresh")
 OVERLAP = 0.5  # a question is found where the two spans share so much of all that either covers
 
 
@@ -38,7 +39,7 @@ class TicketCase(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: str
-    set: Literal["tuning", "heldout"]
+    set: Literal["tuning", "heldout", "fresh"]
     language: str
     message: str = Field(min_length=1)
     questions: list[Marked]
@@ -85,17 +86,38 @@ class Finding:
     missed: tuple[str, ...]
 
 
-def compare(case: TicketCase, asked: Sequence[Asked]) -> Finding:
-    """Each question is found at most once, by the span that overlaps most."""
+class Placed(Protocol):
+    """What stands at message[start:end]."""
+
+    @property
+    def start(self) -> int: ...  # noqa: D102
+
+    @property
+    def end(self) -> int: ...  # noqa: D102
+
+
+P = TypeVar("P", bound=Placed)
+
+
+def matched(case: TicketCase, asked: Sequence[P]) -> tuple[list[tuple[Marked, P | None]], list[P]]:
+    """Each question with what was found of it, at most once, by the span that overlaps most; what was found besides."""
     left = list(asked)
-    missed = []
+    pairs: list[tuple[Marked, P | None]] = []
     for question, span in zip(case.questions, case.spans(), strict=True):
         best = max(left, key=lambda one: _overlap(span, (one.start, one.end)), default=None)
         if best and _overlap(span, (best.start, best.end)) >= OVERLAP:
             left.remove(best)
+            pairs.append((question, best))
         else:
-            missed.append(question.text)
-    return Finding(case, len(case.questions) - len(missed), tuple(one.text for one in left), tuple(missed))
+            pairs.append((question, None))
+    return pairs, left
+
+
+def compare(case: TicketCase, asked: Sequence[Asked]) -> Finding:
+    """How the questions found in a ticket compare with those it has."""
+    pairs, left = matched(case, asked)
+    missed = tuple(question.text for question, found in pairs if found is None)
+    return Finding(case, len(pairs) - len(missed), tuple(one.text for one in left), missed)
 
 
 def _overlap(one: tuple[int, int], other: tuple[int, int]) -> float:

@@ -17,6 +17,7 @@ from fastapi import APIRouter, Response
 from fastapi.responses import JSONResponse
 from playwright.sync_api import Locator, Page, expect
 
+from assistant.cabinet import HandedOver
 from assistant.errors import StoreUnavailable
 from assistant.surfaces.render import direction
 from assistant.surfaces.staff import desk as staff_desk
@@ -31,7 +32,6 @@ from assistant.surfaces.staff.draft_bodies import (
     DraftRequest,
     DraftRow,
     EntryBody,
-    HandoverRow,
     LineBody,
     PartBody,
     ProposalBody,
@@ -142,7 +142,7 @@ class FakeDrafts:
     """The API; `letters` can be looked at, `handovers` filled, and each method wrapped by a test."""
 
     letters: dict[str, Letter] = field(default_factory=dict)
-    handovers: list[HandoverRow] = field(default_factory=list)
+    handovers: list[HandedOver] = field(default_factory=list)
     is_broken: bool = False  # nothing can be saved
     checked: list[str] = field(default_factory=list)
     numbers: Iterator[int] = field(default_factory=itertools.count)
@@ -176,7 +176,7 @@ class FakeDrafts:
             return [self._row(letter) for letter in reversed(self.letters.values())]
 
         @router.get("/drafts/handovers")
-        def waiting(member: Agent) -> list[HandoverRow]:
+        def waiting(member: Agent) -> list[HandedOver]:
             return self.handovers
 
         @router.get("/drafts/{name}")

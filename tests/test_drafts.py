@@ -13,6 +13,7 @@ from assistant.bootstrap import Parts, build, build_drafter, ingest
 from assistant.drafts import Drafter
 from assistant.errors import InputError
 from assistant.index import Index
+from assistant.letter import from_json, to_json
 from assistant.pipeline import Assistant
 from assistant.settings import read_settings
 from tests.articles import CORPUS, detector
@@ -29,6 +30,13 @@ ASKED = {
     "en": ("How much are Trainium credits worth at most?", "$300,000", "What is your London phone number?"),
 }
 LANGUAGES = list(ASKED)
+# The first question in other words.
+AGAIN = {
+    "zh-Hans": "Trainium 额度最高能拿多少？",
+    "ja": "Trainiumクレジットは、最大でいくら受け取れるのでしょうか？",
+    "es": "¿Hasta qué importe llegan los créditos de Trainium para una startup?",
+    "en": "What are the Trainium credits worth at most?",
+}
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +76,37 @@ def test_what_is_not_answered_is_a_gap(drafter: Drafter, language: str) -> None:
     assert letter.parts[2].text == drafter.hearing.wordings.nearest(language).ticket.gap.format(question=unknown)
     assert [ask.outcome == "answered" for ask in letter.asks] == [True, False]
     assert [line.state for line in drafter.check(letter, letter.parts[2])] == ["gap"]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("which", [0, 2], ids=["answered", "gap"])
+def test_what_is_asked_twice_is_answered_once(drafter: Drafter, language: str, which: int) -> None:
+    """The same words asked again get no second paragraph: the question points at the part of the first."""
+    question, other = ASKED[language][which], ASKED[language][2 - which]
+    letter = drafter.write(f"{question}\n{other}\n{question}")
+    assert [ask.same_as for ask in letter.asks] == [0, 0, 1]
+    assert [part.question for part in letter.parts] == [0, 1, 2, 0]
+    assert len({part.text for part in letter.parts}) == len(letter.parts)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_two_wordings_of_a_question_are_answered_once(drafter: Drafter, language: str) -> None:
+    """A question in other words whose answer an earlier paragraph holds whole gets none of its own."""
+    question, figure, _ = ASKED[language]
+    letter = drafter.write(f"{question}\n{AGAIN[language]}")
+    assert [(ask.outcome, ask.same_as) for ask in letter.asks] == [("answered", 0), ("answered", 1)]
+    assert [part.kind for part in letter.parts] == ["greeting", "answer", "closing"]
+    assert letter.text.count(figure) == letter.parts[1].text.count(figure) > 0
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_draft_of_before_can_be_read(drafter: Drafter, language: str) -> None:
+    """A letter that was kept before questions could point at each other is read as one in which none does."""
+    letter = drafter.write(ASKED[language][0])
+    kept = to_json(letter)
+    for ask in kept["asks"]:
+        del ask["same_as"]
+    assert from_json(kept) == letter
 
 
 @pytest.mark.parametrize("language", ["zh-Hans", "ja", "en"])

@@ -14,9 +14,9 @@ CHECKOUT = Path(__file__).parent.parent
 # A module imports only from modules that stand before it. A new module is added where it belongs.
 TIERS = [
     "records errors settings spelling files evidence language figures mask",
-    "ticket_words openers wording senses numerals cut spoken hearing parts adapter checkpoint graph weights models",
-    "lexical",
-    "readings contrasts objections chat_model",
+    "ticket_words openers wording senses numerals cut spoken hearing parts own_words",
+    "adapter checkpoint graph weights models lexical",
+    "readings contrasts objections additions chat_model",
     "parse_extracted parse_markdown passages ingest",
     "ledger scars links compare polarity parity allowances",
     "tables migrations engine attention store inbox handover",

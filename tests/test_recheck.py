@@ -56,6 +56,21 @@ CHIP = {
     ),
 }
 LANGUAGES = list(SAID)
+# What an agent might add to the first sentence of CHIP, `…` being the sentence without its last sign.
+ADDED = {
+    "zh-Hans": ["…，但仅限欧洲的公司。", "…，除非客户经理书面同意。", "…，并附赠一年保修。"],
+    "ja": ["…。ただし欧州の会社に限ります。", "営業担当の同意があれば、…。", "…し、1年間の保証も付きます。"],
+    "es": [
+        "…, siempre que la empresa sea europea.",
+        "…, salvo que el gestor lo apruebe.",
+        "… y trae garantía de por vida.",
+    ],
+    "en": [
+        "…, but only for European companies.",
+        "…, unless your account manager agrees.",
+        "… and comes with a warranty.",
+    ],
+}
 
 
 @pytest.fixture(scope="module")
@@ -173,3 +188,13 @@ def test_what_says_nothing_is_not_judged(drafter: Drafter, text: str) -> None:
     lines = drafter.check(letter, replace(part, text=text))
     assert {line.state for line in lines} <= {"own"}
     assert "".join(line.text for line in lines) == text
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("which", range(3), ids=["only for", "unless", "something more"])
+def test_what_is_added_to_a_supported_sentence_is_marked(drafter: Drafter, language: str, which: int) -> None:
+    """A condition, an exception or a promise that no passage holds is marked, however true the rest of the sentence."""
+    question, sentence, _ = CHIP[language]
+    letter, part = drafted(drafter, question, language)
+    text = ADDED[language][which].replace("…", sentence.rstrip(".。"))
+    assert "unsupported" in {line.state for line in drafter.check(letter, replace(part, text=text))}

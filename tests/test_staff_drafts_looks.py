@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from assistant.surfaces.staff.draft_bodies import HandoverRow
+from assistant.cabinet import HandedOver
 from tests.draft_desk import NOW, TICKETS, FakeDrafts, Letter, part, running_drafts, visit_drafts, word
 from tests.staff import Desk
 from tests.widgets import Visits
@@ -27,7 +27,7 @@ SMALL = """
 
 @pytest.fixture
 def drafts() -> FakeDrafts:
-    return FakeDrafts(handovers=[HandoverRow("c1", "asked", NOW, "zh-Hans", "我想找人工客服。", "")])
+    return FakeDrafts(handovers=[HandedOver("c1", "asked", NOW, "zh-Hans", "我想找人工客服。", "")])
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from assistant.surfaces.staff.draft_bodies import HandoverRow
+from assistant.cabinet import HandedOver
 from tests.draft_desk import (
     NOW,
     REASON,
@@ -373,8 +373,8 @@ def test_parts_are_rewritten_left_out_and_brought_back(visit: Callable[..., Page
 def test_a_conversation_handed_over_is_picked(visit: Callable[..., Page], drafts: FakeDrafts, language: str) -> None:
     """A conversation that waits for a person becomes a draft with one click."""
     drafts.handovers = [
-        HandoverRow("c1", "asked", NOW, "ja", "人と話したいです。", ""),
-        HandoverRow("c2", "asked", NOW, "en", "Done already", "d9"),
+        HandedOver("c1", "asked", NOW, "ja", "人と話したいです。", ""),
+        HandedOver("c2", "asked", NOW, "en", "Done already", "d9"),
     ]
     page = visit(language=language)
     waiting = page.locator("section").first
@@ -412,7 +412,7 @@ def test_what_people_write_stays_text(visit: Callable[..., Page], drafts: FakeDr
     """Markup in a message, a paragraph or a name is shown as it was written and does nothing."""
     letter = drafts.write("ja", name="<img src=x onerror=alert(1)>")
     letter.texts["q1"] = "<script>alert(1)</script>"
-    drafts.handovers = [HandoverRow("c1", "asked", NOW, "en", "<b onclick=alert(1)>hi</b>", "")]
+    drafts.handovers = [HandedOver("c1", "asked", NOW, "en", "<b onclick=alert(1)>hi</b>", "")]
     page = visit(letter)
     expect(part(page, 1).locator(".copy")).to_contain_text("<script>alert(1)</script>")
     page.get_by_role("link", name=word("all_drafts")).click()

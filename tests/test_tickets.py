@@ -117,3 +117,79 @@ def test_a_list_of_questions_is_cut_at_its_items(language: str) -> None:
 def test_questions_are_bounded(language: str) -> None:
     """A message with a hundred questions gives the first MOST of them."""
     assert len(texts(f"{MAILS[language][1][0]}\n" * 100, language)) == MOST
+
+
+# Language -> a line that announces questions, items that do not look like questions, a line that announces none.
+LISTS = {
+    "zh-Hans": ("想请教几个问题：", ("计费单位", "额度能否转让"), "我们的环境是："),
+    "ja": ("下記についてご教示ください。", ("請求の単位", "電話サポートの有無"), "利用環境は以下のとおりです。"),
+    "es": ("Tengo algunas dudas:", ("unidad de facturación", "soporte por teléfono"), "Usamos lo siguiente:"),
+    "en": ("I have a few questions:", ("unit of billing", "support by phone"), "We use the following:"),
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_an_announced_list_is_one_of_questions(language: str) -> None:
+    """Items below a line that says they are questions are asked, however they end, and the line itself is not."""
+    announcing, items, _ = LISTS[language]
+    assert texts("\n".join([MAILS[language][0], announcing, f"(1) {items[0]}", f"(2) {items[1]}"]), language) == list(
+        items
+    )
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_another_list_asks_nothing(language: str) -> None:
+    """Items below a line that announces no questions are none."""
+    _, items, other = LISTS[language]
+    assert texts("\n".join([other, *(f"- {item}" for item in items)]), language) == []
+
+
+@pytest.mark.parametrize(
+    ("language", "message", "question"),
+    [
+        pytest.param("zh-Hans", "我们只有三个人，麻烦问下额度怎么算", "麻烦问下额度怎么算", id="zh, 麻烦问下"),
+        pytest.param("zh-Hans", "另外我想了解一下审核的流程。", "另外我想了解一下审核的流程。", id="zh, 想了解"),
+        pytest.param("zh-Hans", "还有就是代码用不用重写", "还有就是代码用不用重写", id="zh, A-not-A"),
+        pytest.param("zh-Hant", "我們只有三個人，想問一下額度怎麼算", "想問一下額度怎麼算", id="zh-Hant"),
+        pytest.param(
+            "ja", "復旧の見込みについてご確認をお願いします。", "復旧の見込みについてご確認をお願いします。", id="ja"
+        ),
+        pytest.param(
+            "es", "No sé si los estudiantes pueden pedirlo.", "No sé si los estudiantes pueden pedirlo.", id="es"
+        ),
+        pytest.param("en", "Not sure whether students can apply", "Not sure whether students can apply", id="en"),
+    ],
+)
+def test_a_question_needs_no_mark(language: str, message: str, question: str) -> None:
+    """What is asked without a question mark is found, without the statement before it where commas part sentences."""
+    assert texts(f"{MAILS.get(language, MAILS['zh-Hans'])[0]}\n{message}", language) == [question]
+
+
+@pytest.mark.parametrize(
+    ("message", "question"),
+    [
+        ("账单扣了两次款，怎么退款？", "怎么退款？"),
+        ("如果账单扣了两次款，怎么退款？", "如果账单扣了两次款，怎么退款？"),
+        ("账单扣了两次款的话，怎么退款？", "账单扣了两次款的话，怎么退款？"),
+        ("还有就是账单扣了两次款，怎么退款？", "还有就是账单扣了两次款，怎么退款？"),
+    ],
+    ids=["statement", "condition before", "condition behind", "joined"],
+)
+def test_a_condition_stays_with_its_question(message: str, question: str) -> None:
+    """Of Chinese clauses before the one that asks, conditions and what is joined stay; statements go."""
+    assert texts(f"您好，\n{message}", "zh-Hans") == [question]
+
+
+@pytest.mark.parametrize(
+    ("language", "message"),
+    [
+        ("zh-Hans", "亲，在不在？打扰一下哈～"),
+        ("zh-Hant", "在不在？打擾一下～"),
+        ("ja", "突然のご連絡失礼いたします。ご対応をお願いします。"),
+        ("es", "¿Me pueden ayudar, por favor?"),
+        ("en", "Could you help me with this, please?"),
+    ],
+)
+def test_a_knock_at_the_door_asks_nothing(language: str, message: str) -> None:
+    """Asking whether somebody is there, or for help alone, is politeness."""
+    assert texts(message, language) == []

@@ -3,15 +3,48 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import regex
 import yaml
 
 from assistant.errors import InputError
 from assistant.wording import FOLDER, Wordings
 
 LANGUAGES = Wordings().languages
+
+# Language -> forms that address somebody familiarly, and formally, in its own words.
+FAMILIAR = {
+    "de": r"\b(?:du|dich|dir|dein\w*|euch|euer|schreib)\b",
+    "es": r"\b(?:tú|te|tu|tus|ti|contigo|puedes|quieres|tienes)\b|\b(?:escríbe|prueba|pregúnta|inténta)\w*",
+    "fr": r"\b(?:tu|te|toi|tes|ta)\b|\bt['’]",
+    "it": r"\b(?:tu|ti|te|tuo|tua|tuoi|tue|scrivici|riprova|prova)\b",
+    "pt": r"\b(?:tu|te|ti|teu|tua|teus|tuas|contigo)\b",
+    "ru": r"\b(?:ты|тебя|тебе|твой|твоя|твоё|твои|напиши|попробуй)\b",
+    "zh-Hans": r"你(?!们都)",
+    "zh-Hant": r"[你妳](?!們都)",
+}
+FORMAL = {
+    "de": r"\b(?:Ihnen|Ihre?[nmrs]?)\b|(?<!^)(?<!\. )\bSie\b",
+    "es": r"\busted(?:es)?\b|\b(?:ponga|haga|pida|espere|revise|copie|elija|podrá|sustituya|reciba|dude)\b"
+    r"|\b(?:inténtelo|cópiela|cópielo|escríbanos|pruébelo|ayudarle)\b|\b(?:ponerse|le queda|vuelva a)\b|\bsu consulta\b"
+    r"|\bsu (?:pregunta|comentario|turno|sitio|propio|cuenta|sesión|texto|conexión)\b",
+    "it": r"\b(?:Lei|Suo|Sua|Suoi|Sue|La ringraziamo)\b",
+    "zh-Hans": "您",
+    "zh-Hant": "您",
+}
+VOICE = {"es": FORMAL, "it": FORMAL} | dict.fromkeys(("de", "fr", "pt", "ru", "zh-Hans", "zh-Hant"), FAMILIAR)
+HEARD = ("hears", "tells", "fallback")  # what customers write, in any register
+TONES = (
+    "greeting_formal",
+    "greeting_friendly",
+    "greeting_brief",
+    "closing_formal",
+    "closing_friendly",
+    "closing_brief",
+)
 
 
 @pytest.fixture
@@ -35,6 +68,29 @@ def test_files_have_the_same_keys(language: str) -> None:
         file["hears"]["called"] = sorted(file["hears"]["called"])  # its keys are words, not names of ours
     assert flatten(own) == flatten(english)
     assert [wording.abstained for wording in Wordings().by_language.values()].count(own["abstained"]) == 1
+
+
+def said(values: object) -> Iterator[str]:
+    """All texts of a file."""
+    if isinstance(values, str):
+        yield values
+    elif isinstance(values, dict):
+        for value in values.values():
+            yield from said(value)
+
+
+@pytest.mark.parametrize("language", VOICE)
+def test_one_register_speaks(language: str) -> None:
+    """Whatever the assistant and the staff desk say in their own voice addresses the reader in one register; replies to
+    customers have the one of their tone, and only they."""
+    file = yaml.safe_load((FOLDER / f"{language}.yaml").read_text("utf-8"))
+    ticket = file["ticket"]
+    own = {name: text for name, text in ticket.items() if name not in TONES and isinstance(text, str)}
+    rest = {name: part for name, part in file.items() if name not in (*HEARD, "ticket")}
+    assert [text for text in said(own | rest) if regex.search(VOICE[language][language], text)] == []
+    for tone, other in (("formal", FAMILIAR), ("friendly", FORMAL)):
+        for name in (f"greeting_{tone}", f"closing_{tone}"):
+            assert not regex.search(other.get(language, "(?!)"), ticket[name]), name
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -1,13 +1,16 @@
-"""Counts as HTML: tables, totals, charts with their legend; shares, days and languages as the reader writes them.
+"""Counts as HTML: tables, totals, charts with their legend; shares, days and languages as the reader writes them. The
+same by day, language and channel as JSON.
 
-In: numbers and escaped texts. Out: HTML. Never: counts anything, or shows a word that a customer wrote.
+In: numbers and escaped texts. Out: HTML, bodies. Never: counts anything, or shows a word that a customer wrote.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from html import escape
+from typing import Generic, TypeVar
 
 from babel import Locale
 from babel.dates import format_date
@@ -18,7 +21,34 @@ from assistant.surfaces.page import own_name
 from assistant.surfaces.staff.filters import shown
 from assistant.wording import Wording
 
+Counts = TypeVar("Counts")
 Table = tuple[Sequence[str], Sequence[Sequence[str]]]  # headings; rows of escaped HTML, the first cell a heading
+
+
+@dataclass(frozen=True, slots=True)
+class DayBody(Generic[Counts]):
+    """One day's counts."""
+
+    day: date
+    counts: Counts
+
+
+@dataclass(frozen=True, slots=True)
+class PartBody(Generic[Counts]):
+    """The counts of a language or channel; "" is a channel that is not known."""
+
+    name: str
+    counts: Counts
+
+
+def day_bodies(days: Iterable[tuple[int, Counts]]) -> list[DayBody[Counts]]:
+    """The counts of days since 1970."""
+    return [DayBody(date_of(day), counts) for day, counts in days]
+
+
+def part_bodies(parts: Iterable[tuple[str, Counts]]) -> list[PartBody[Counts]]:
+    """The counts of languages or channels."""
+    return [PartBody(name, counts) for name, counts in parts]
 
 
 def heading(text: str) -> str:
@@ -31,17 +61,21 @@ def titled(name: str, table: Table) -> str:
     return heading(name) + table_view(name, table)
 
 
-def table_view(name: str, table: Table) -> str:
-    """A table that scrolls within the page, by keyboard too."""
+def table_view(name: str, table: Table, is_long: bool = False) -> str:
+    """A table that scrolls within the page, by keyboard too; on phones the rows of one that is not long are cards."""
     heads, rows = table
     top = "".join(f'<th scope="col">{head}</th>' for head in heads)
-    body = "".join(
-        f'<tr><th scope="row">{first}</th>{"".join(f"<td>{cell}</td>" for cell in rest)}</tr>' for first, *rest in rows
-    )
+    body = "".join(f'<tr><th scope="row">{first}</th>{"".join(_cells(heads[1:], rest))}</tr>' for first, *rest in rows)
+    shape = "counts long" if is_long else "counts"
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(name)}">'
-        f'<table class="counts"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
+        f'<table class="{shape}"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
     )
+
+
+def _cells(heads: Sequence[str], cells: Sequence[str]) -> list[str]:
+    """Cells that know their heading, which stands beside them where there is no room for columns."""
+    return [f'<td data-head="{head}">{cell}</td>' for head, cell in zip(heads, cells, strict=True)]
 
 
 def totals(facts: Sequence[tuple[str, str]]) -> str:

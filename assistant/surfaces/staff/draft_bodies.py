@@ -119,6 +119,7 @@ class QuestionBody:
     Args:
         outcome: `answered`, `related` (only something near) or `abstained`.
         evidence: the best passages, also those of a gap; best first.
+        same_as: the number of an earlier question whose part answers this one too; 0 where it has its own.
     """
 
     number: int
@@ -128,6 +129,7 @@ class QuestionBody:
     outcome: Literal["answered", "related", "abstained"]
     confidence: float
     evidence: list[SourceBody]
+    same_as: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,18 +241,6 @@ class VersionRow:
     changed_at: float
     what: Literal["written", "edited", "regenerated", "sent", "rejected"]
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class HandoverRow:
-    """A conversation waiting for a person; `message` is what was asked when it was handed over."""
-
-    conversation_id: str
-    reason: str
-    at: float
-    language: str
-    message: str
-    draft_id: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,18 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
 from html import escape
 
 from assistant.endings import ENDINGS, DraftOverview, DraftTally
 from assistant.surfaces.staff.charts import stacked_bars
 from assistant.surfaces.staff.count_views import (
+    DayBody,
+    PartBody,
     Table,
     date_of,
+    day_bodies,
     day_name,
     figure,
     heading,
     language_view,
+    part_bodies,
     percent,
     table_view,
     titled,
@@ -33,37 +36,17 @@ HEADS = ("drafts_written", *LABELS.values(), *(f"changed_{name}" for name in QUA
 
 
 @dataclass(frozen=True, slots=True)
-class DraftDayBody:
-    """How the drafts that were begun on a day ended."""
-
-    day: date
-    counts: DraftTally
-
-
-@dataclass(frozen=True, slots=True)
-class DraftPartBody:
-    """How the drafts in a language ended."""
-
-    name: str
-    counts: DraftTally
-
-
-@dataclass(frozen=True, slots=True)
 class DraftsBody:
     """How drafts ended; a draft counts on the day it was begun."""
 
     total: DraftTally
-    days: list[DraftDayBody]
-    languages: list[DraftPartBody]
+    days: list[DayBody[DraftTally]]
+    languages: list[PartBody[DraftTally]]
 
 
 def drafts_body(overview: DraftOverview) -> DraftsBody:
     """The counts as JSON gives them."""
-    return DraftsBody(
-        overview.total,
-        [DraftDayBody(date_of(day), tally) for day, tally in overview.days],
-        [DraftPartBody(name, tally) for name, tally in overview.languages],
-    )
+    return DraftsBody(overview.total, day_bodies(overview.days), part_bodies(overview.languages))
 
 
 def draft_cells(tally: DraftTally) -> list[str | float]:
@@ -84,7 +67,7 @@ def drafts_view(overview: DraftOverview, wording: Wording) -> str:
     )
     parts = {name: text[LABELS[name]] for name in ENDINGS}
     most = shown(max(tally.written for _, tally in days), wording)
-    by_day = table_view(text["drafts_by_day"], _counted("day", days, wording))
+    by_day = table_view(text["drafts_by_day"], _counted("day", days, wording), is_long=True)
     languages = [(language_view(code), tally) for code, tally in overview.languages]
     return (
         top

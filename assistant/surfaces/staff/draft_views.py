@@ -79,7 +79,7 @@ def draft_body(kept: Kept, drafter: Drafter, reader: str, told: Callable[[str], 
     questions = [
         QuestionBody(
             ask.number, ask.text, ask.start, ask.end, ask.outcome, ask.confidence,
-            [sources.body(passage) for passage in drafter.retriever.passages(ask.evidence)],
+            [sources.body(passage) for passage in drafter.retriever.passages(ask.evidence)], ask.same_as,
         )
         for ask in letter.asks
     ]  # fmt: skip

@@ -5,7 +5,7 @@ Never: sends anything to a customer, overwrites what somebody else has saved, or
 
     POST /api/v1/staff/drafts                     DraftRequest -> 201 DraftBody
     GET  /api/v1/staff/drafts?state=&limit=       -> [DraftRow], the last changed first
-    GET  /api/v1/staff/drafts/handovers           -> [HandoverRow], the newest first
+    GET  /api/v1/staff/drafts/handovers           -> [HandedOver], the newest first
     GET  …/drafts/{id}?agent_language=            -> DraftBody, siblings in that language
     PUT  …/drafts/{id}                            SaveRequest -> DraftBody | 409 ConflictBody
     POST …/drafts/{id}/check?agent_language=      CheckRequest -> CheckBody; saves nothing
@@ -28,6 +28,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Path, Query
 from starlette.exceptions import HTTPException
 
+from assistant.cabinet import HandedOver
 from assistant.letter import edited
 from assistant.spelling import drop_controls
 from assistant.surfaces.staff.access import Agent, StaffParts
@@ -43,7 +44,6 @@ from assistant.surfaces.staff.draft_bodies import (
     DraftBody,
     DraftRequest,
     DraftRow,
-    HandoverRow,
     RegenerateRequest,
     SaveRequest,
     VersionRow,
@@ -77,12 +77,8 @@ def _add_reading(router: APIRouter, room: Room) -> None:
         return [draft_row(slip) for slip in room.cabinet.slips(state, limit)]
 
     @router.get("/drafts/handovers", summary="Conversations that wait for a person")
-    def handovers(member: Agent) -> list[HandoverRow]:
-        found = room.cabinet.handed_over()
-        return [
-            HandoverRow(one.conversation_id, one.reason, one.at, one.language, one.message, one.draft_id)
-            for one in found
-        ]
+    def handovers(member: Agent) -> list[HandedOver]:
+        return room.cabinet.handed_over()
 
     @router.get("/drafts/{name}", summary="A draft, with siblings in the agent's language")
     def read(member: Agent, name: Name, agent_language: Reader = "") -> DraftBody:

@@ -22,12 +22,16 @@ from assistant.surfaces.articles import Shelf
 from assistant.surfaces.staff.access import Agent, StaffParts
 from assistant.surfaces.staff.charts import stacked_bars
 from assistant.surfaces.staff.count_views import (
+    DayBody,
+    PartBody,
     Table,
     date_of,
+    day_bodies,
     day_name,
     figure,
     heading,
     language_view,
+    part_bodies,
     percent,
     table_view,
     titled,
@@ -45,22 +49,6 @@ LISTED = 10
 
 
 @dataclass(frozen=True, slots=True)
-class DayBody:
-    """One day's counts."""
-
-    day: date
-    counts: Tally
-
-
-@dataclass(frozen=True, slots=True)
-class PartBody:
-    """The counts of a language or channel; "" is a channel that is not known."""
-
-    name: str
-    counts: Tally
-
-
-@dataclass(frozen=True, slots=True)
 class UnusedBody:
     """A section (`name#anchor`) that no answer of the time cited; when one did last, and its article's revision."""
 
@@ -74,9 +62,9 @@ class InsightBody:
     """The page's numbers; latencies in milliseconds."""
 
     total: Tally
-    days: list[DayBody]
-    languages: list[PartBody]
-    channels: list[PartBody]
+    days: list[DayBody[Tally]]
+    languages: list[PartBody[Tally]]
+    channels: list[PartBody[Tally]]
     sections: list[SectionUse]
     unused: list[UnusedBody]
     drafts: DraftsBody
@@ -132,9 +120,9 @@ def add_insight(staff: StaffParts) -> APIRouter:
         overview, sections = insight.overview(filters.selection), insight.sections(filters.selection)
         return InsightBody(
             overview.total,
-            [DayBody(date_of(day), tally) for day, tally in overview.days],
-            [PartBody(name, tally) for name, tally in overview.languages],
-            [PartBody(name, tally) for name, tally in overview.channels],
+            day_bodies(overview.days),
+            part_bodies(overview.languages),
+            part_bodies(overview.channels),
             sections,
             unused(sections, headings_of(staff.backend, staff.wordings.chain(staff.settings.default_language))),
             drafts_body(endings.overview(filters.selection)),
@@ -155,7 +143,7 @@ def _overview(overview: Overview, wording: Wording) -> str:
     )
     languages = [(language_view(code), tally) for code, tally in overview.languages]
     channels = [(escape(channel_name(name, wording)), tally) for name, tally in overview.channels]
-    by_day = table_view(text["by_day"], _counted("day", days, wording))
+    by_day = table_view(text["by_day"], _counted("day", days, wording), is_long=True)
     most = shown(max(tally.asked for _, tally in days), wording)
     slowest = took(max(tally.p95_ms for _, tally in days), wording)
     return (

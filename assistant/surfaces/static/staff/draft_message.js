@@ -7,9 +7,9 @@ export function showMessage({ message, questions, language, direction }) {
   const signs = [...message]; // the questions' places count characters, not UTF-16 units
   const words = make("div.words", { lang: language, dir: direction, tabIndex: 0, role: "region", "aria-label": word("customer_wrote") });
   let from = 0;
-  for (const { number, start, end } of questions.toSorted((one, other) => one.start - other.start)) {
+  for (const { number, same_as, start, end } of questions.toSorted((one, other) => one.start - other.start)) {
     if (start < from || end <= start) continue;
-    const mark = make("mark", {}, make("span.number", {}, String(number)), signs.slice(start, end).join(""));
+    const mark = make("mark", {}, make("span.number", {}, String(same_as || number)), signs.slice(start, end).join(""));
     words.append(signs.slice(from, start).join(""), mark);
     from = end;
   }

@@ -38,3 +38,5 @@ button?.addEventListener("click", async () => {
   const { next } = await call("/api/v1/staff/sign-out", { method: "POST" }).catch(() => ({ next: "/staff/sign-in" }));
   location.assign(next);
 });
+
+document.querySelector(".pages [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
