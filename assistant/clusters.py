@@ -31,6 +31,7 @@ APART = 0.68  # mean cosine distance from which two groups are two topics: in fo
 # purity was .94, .92 at least; at .72 it was .91
 SHRINKAGE = 3.0  # of the damping, in mean variances: 1 and .3 brought fewer questions together
 JOINS = 0.45  # cosine to a topic's middle above which one more question belongs to it
+FORMAT = 2  # of the vectors: changes when they do
 MOST = 4000  # different questions clustered at once: 64 MB of distances
 BESIDES = 10  # different things that a polite clause stands beside, at least
 SAMPLE = 20  # of them are compared
@@ -43,16 +44,16 @@ def polite_clauses(texts: Iterable[str]) -> frozenset[str]:
     """Clauses that stand beside many different questions and so tell none of them apart ("sorry to bother you")."""
     beside: dict[str, set[str]] = defaultdict(set)
     for text in set(texts):
-        plain = [name for name in map(_plain, _clauses(text)) if name]
-        for place, name in enumerate(plain if len(plain) > 1 else ()):
-            beside[name].add(" ".join(plain[:place] + plain[place + 1 :]))
+        said = [name for name in map(plain, _clauses(text)) if name]
+        for place, name in enumerate(said if len(said) > 1 else ()):
+            beside[name].add(" ".join(said[:place] + said[place + 1 :]))
     return frozenset(name for name, others in beside.items() if len(others) >= BESIDES and _differ(others))
 
 
 def without(text: str, polite: Collection[str]) -> str:
     """The text less its polite clauses; whole where nothing would be left."""
-    kept = "".join(clause for clause in _clauses(text) if _plain(clause) not in polite)
-    return " ".join(kept.split()) if _plain(kept) else text
+    kept = "".join(clause for clause in _clauses(text) if plain(clause) not in polite)
+    return " ".join(kept.split()) if plain(kept) else text
 
 
 def damping(topics: Topics) -> Array:
@@ -111,8 +112,9 @@ def _clauses(text: str) -> list[str]:
     return CLAUSE.split(text)
 
 
-def _plain(clause: str) -> str:
-    return SEPARATORS.sub(" ", clause.casefold()).strip()
+def plain(text: str) -> str:
+    """The words alone: no capitals, no punctuation."""
+    return SEPARATORS.sub(" ", text.casefold()).strip()
 
 
 def _differ(texts: Collection[str]) -> bool:

@@ -194,7 +194,7 @@ def test_a_topic_keeps_its_id() -> None:
     }
 
     def asked(key: tuple[str, str], topic: str) -> Asked:
-        return Asked(uuid.uuid4().hex, 0.0, key[0], "api", False, key[1], key[1], topic, 1.0)
+        return Asked(uuid.uuid4().hex, 0, 0.0, key[0], "api", False, key[1], key[1], topic, 1.0)
 
     grown = group([asked(("ja", "包装"), "t1"), asked(("en", "gift wrap"), "")], vectors)
     assert [name for _, name, _ in grown] == ["t1", "t1"]
@@ -209,7 +209,7 @@ def test_beyond_what_is_clustered_questions_join_the_nearest(monkeypatch: pytest
     monkeypatch.setattr("assistant.gather.MOST", 2)
     near = np.eye(3, 8, dtype=np.float32)
     vectors = {("ja", "包装"): near[0], ("es", "aparcar"): near[1], ("en", "gift"): near[0], ("en", "other"): near[2]}
-    rows = group([Asked(key[1], 0.0, key[0], "api", False, key[1], "", "", 0.0) for key in vectors], vectors)
+    rows = group([Asked(key[1], 0, 0.0, key[0], "api", False, key[1], "", "", 0.0) for key in vectors], vectors)
     names = [name for _, name, _ in rows]
     assert names[2] == names[0] != names[1]
     assert (names[3], rows[3][2]) == ("", 0.0)

@@ -51,7 +51,7 @@ def add_topic(store: Store, name: str, text: str, count: int) -> None:
         connection.execute(answers.insert(), [{"id": row, "conversation_id": row, **kept} for row in rows])
         gap = {
             "at": at, "language": "zh-Hans", "channel": "slack", "is_rated": False, "model": "m", "text": text,
-            "vector": b"", "topic": name, "closeness": 1.0,
+            "vector": b"", "topic": name, "closeness": 1.0, "part": 0, "words": 1,
         }  # fmt: skip
         connection.execute(gap_questions.insert(), [{"answer_id": row, **gap} for row in rows])
 
