@@ -274,6 +274,39 @@ def test_polite_clauses_are_left_out(language: str) -> None:
     assert without(said, polite) == said  # where nothing else is said
 
 
+@pytest.mark.parametrize("language", POLITE)
+@pytest.mark.parametrize("at_end", [False, True], ids=["before", "after"])
+def test_polite_clauses_are_found_without_marks(language: str, at_end: bool) -> None:
+    """A clause known from where marks part it off is left out where none does, before the question or after it."""
+    said = POLITE[language][0].strip()
+    bare = said.rstrip("，。,").lower()
+    others = [text for subject in (GIFTS, PARKING) for texts in subject.values() for text in texts]
+    polite = polite_clauses([f"{said} {text}" for text in others])
+    asked = GIFTS[language][0].rstrip("？?")
+    assert without(f"{asked} {bare}" if at_end else f"{bare} {asked}", polite) == asked
+    assert without(bare, polite) == bare
+
+
+@pytest.mark.parametrize(
+    ("common", "text"),
+    [
+        ("I", "I'd like parcel {} in v1.2"),
+        ("l", "dove si trova l’ordine {}"),
+        ("qu", "est-ce qu'on livre {}"),
+        ("e", "is there an e-mail about {}"),
+        ("5", "¿pesa 5.5 kg el paquete {}"),
+    ],
+    ids=["en", "it", "fr", "hyphen", "point"],
+)
+def test_marks_inside_words_part_nothing(common: str, text: str) -> None:
+    """An apostrophe, hyphen or point inside a word parts no clauses: nothing of the word is taken for politeness."""
+    subjects = ("silla azul", "gift card", "返品", "退款", "lamp", "taxi", "rice", "violin", "tower", "novel", "horse")
+    asked = [text.format(subject) for subject in subjects]
+    polite = polite_clauses(asked)
+    assert common not in polite
+    assert [without(one, polite) for one in asked] == asked
+
+
 def test_two_halves_of_one_question_stay() -> None:
     """Clauses that always come together are the question itself, however often it is asked."""
     asked = [f"We moved house. Can you send parcel {number} to the new address?" for number in range(30)]

@@ -104,6 +104,17 @@ async def test_rows_and_counts_are_narrowed(desk: Desk, channel: str) -> None:
     assert gaps["questions"] == sum(gap["size"] for gap in gaps["shown"]) or len(gaps["shown"]) == 50
 
 
+async def test_equal_questions_are_one_line(desk: Desk) -> None:
+    """The same words of several customers are one example with their number, on the page as in the API."""
+    async with desk.signed_in(name="equal") as client:
+        page = (await client.get("/staff/gaps")).text
+        found = (await client.get("/api/v1/staff/gaps", params={"topic": "hostile"})).json()
+    assert [one["count"] for one in found["shown"][0]["examples"]] == [40]
+    shown = html.escape(HOSTILE)
+    assert page.count(f">{shown}</span>") == 1
+    assert f'>{shown}</span>&nbsp;<bdi class="soft">×40</bdi></li>' in page
+
+
 async def test_one_topic_is_read_alone(desk: Desk) -> None:
     """The API gives one topic by its id."""
     async with desk.signed_in(name="one") as client:

@@ -124,8 +124,8 @@ def _row(gap: Gap, heading: Heading | None, wording: Wording) -> str:
 
 
 def _example(one: Example, wording: Wording) -> str:
-    often = f' <bdi class="soft">×{shown(one.count, wording)}</bdi>' if one.count > 1 else ""
-    return f'<li lang="{escape(one.language)}" dir="auto">{escape(one.text)}{often}</li>'
+    often = f'&nbsp;<bdi class="soft">×{shown(one.count, wording)}</bdi>' if one.count > 1 else ""
+    return f'<li><span lang="{escape(one.language)}" dir="auto">{escape(one.text)}</span>{often}</li>'
 
 
 def _trend(gap: Gap) -> str:
