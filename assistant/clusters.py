@@ -37,8 +37,10 @@ MOST = 4000  # different questions clustered at once: 64 MB of distances
 BESIDES = 10  # different things that a polite clause stands beside, at least
 SAMPLE = 20  # of them are compared
 ALIKE = 0.15  # mean overlap of their words up to which they are about different things
-# What stands inside words ("it's", "e-mail", "v1.2") parts no clauses.
-CLAUSE = regex.compile(r"(?:(?<=[\p{P}\n--['’\p{Pd}@&/_·.]])|(?<=\.)(?=\s))(?=[^\p{P}])", regex.V1)
+# What stands inside words ("it's", "e-mail", "v1.2") parts no clauses, and what opens one belongs to it.
+OPENING = r"\p{Ps}\p{Pi}¿¡"
+MARK = rf"[\p{{P}}\n--['’\p{{Pd}}@&/_·.{OPENING}]]"
+CLAUSE = regex.compile(rf"(?:(?<={MARK})|(?<=\.)(?=\s))(?=[^\p{{P}}]|[{OPENING}])", regex.V1)
 LONGEST = 12  # words of a polite clause that is found where no mark parts it from the question
 SEPARATORS = regex.compile(r"[\p{P}\s]+")
 
@@ -56,7 +58,7 @@ def polite_clauses(texts: Iterable[str]) -> frozenset[str]:
 def without(text: str, polite: Collection[str]) -> str:
     """The text less its polite clauses; whole where nothing would be left."""
     kept = "".join(clause for clause in _clauses(text) if plain(clause) not in polite)
-    while shorter := _trimmed(kept, polite):
+    while len(shorter := _trimmed(kept, polite)) < len(kept):
         kept = shorter
     return " ".join(kept.split()) if plain(kept) else text
 
@@ -92,7 +94,7 @@ def cluster(vectors: Array) -> Labels:
     except ImportError:
         raise InputError("gaps can't be gathered without scikit-learn; install the extra `staff`") from None
     distances = np.clip(vectors @ vectors.T, 0, 1)
-    np.subtract(1, distances**POWER, out=distances)
+    np.subtract(1, np.power(distances, POWER, out=distances), out=distances)
     linkage = AgglomerativeClustering(
         n_clusters=None, distance_threshold=APART, metric="precomputed", linkage="average"
     )
@@ -115,15 +117,15 @@ def join(vectors: Array, centres: Array) -> Labels:
 
 
 def _trimmed(text: str, polite: Collection[str]) -> str:
-    """The text less a polite clause that begins or ends it without a mark between ("cancel order please help"); ""
-    where none does."""
+    """The text less a polite clause that begins or ends it with no mark between ("cancel order please help")."""
     words = plain(text).split()
     for count in range(min(len(words) - 1, LONGEST), 0, -1):
         if " ".join(words[-count:]) in polite:
             return regex.sub(rf"(?:[^\p{{P}}\s]+[\p{{P}}\s]*){{{count}}}$", "", text)
         if " ".join(words[:count]) in polite:
-            return regex.sub(rf"^[\p{{P}}\s]*(?:[^\p{{P}}\s]+[\p{{P}}\s]*){{{count}}}", "", text)
-    return ""
+            last = rf"[^\p{{P}}\s]+[\p{{P}}\s--[{OPENING}]]*"  # what opens the question stays
+            return regex.sub(rf"(?V1)^[\p{{P}}\s]*(?:[^\p{{P}}\s]+[\p{{P}}\s]*){{{count - 1}}}{last}", "", text)
+    return text
 
 
 def _clauses(text: str) -> list[str]:
