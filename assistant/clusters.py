@@ -27,15 +27,21 @@ from assistant.topics import Topics
 
 Array = NDArray[np.float32]
 Labels = NDArray[np.int64]
-APART = 0.68  # mean cosine distance from which two groups are two topics: in four months of the tuning half the rows'
-# purity was .94, .92 at least; at .72 it was .91
+POWER = 3  # of the cosine: the nearest pairs of two groups then weigh most; 1, 2, 4 and 5 brought fewer together
+APART = 0.965  # mean distance from which two groups are two topics: in three months of the tuning half the rows' purity
+# was .96, .92 and .96; at .97 .95, .92 and .94
 SHRINKAGE = 3.0  # of the damping, in mean variances: 1 and .3 brought fewer questions together
 JOINS = 0.45  # cosine to a topic's middle above which one more question belongs to it
+FORMAT = 2  # of the vectors: changes when they do
 MOST = 4000  # different questions clustered at once: 64 MB of distances
 BESIDES = 10  # different things that a polite clause stands beside, at least
 SAMPLE = 20  # of them are compared
 ALIKE = 0.15  # mean overlap of their words up to which they are about different things
-CLAUSE = regex.compile(r"(?<=[\p{P}\n])(?=[^\p{P}])")
+# What stands inside words ("it's", "e-mail", "v1.2") parts no clauses, and what opens one belongs to it.
+OPENING = r"\p{Ps}\p{Pi}¿¡"
+MARK = rf"[\p{{P}}\n--['’\p{{Pd}}@&/_·.{OPENING}]]"
+CLAUSE = regex.compile(rf"(?:(?<={MARK})|(?<=\.)(?=\s))(?=[^\p{{P}}]|[{OPENING}])", regex.V1)
+LONGEST = 12  # words of a polite clause that is found where no mark parts it from the question
 SEPARATORS = regex.compile(r"[\p{P}\s]+")
 
 
@@ -43,16 +49,18 @@ def polite_clauses(texts: Iterable[str]) -> frozenset[str]:
     """Clauses that stand beside many different questions and so tell none of them apart ("sorry to bother you")."""
     beside: dict[str, set[str]] = defaultdict(set)
     for text in set(texts):
-        plain = [name for name in map(_plain, _clauses(text)) if name]
-        for place, name in enumerate(plain if len(plain) > 1 else ()):
-            beside[name].add(" ".join(plain[:place] + plain[place + 1 :]))
+        said = [name for name in map(plain, _clauses(text)) if name]
+        for place, name in enumerate(said if len(said) > 1 else ()):
+            beside[name].add(" ".join(said[:place] + said[place + 1 :]))
     return frozenset(name for name, others in beside.items() if len(others) >= BESIDES and _differ(others))
 
 
 def without(text: str, polite: Collection[str]) -> str:
     """The text less its polite clauses; whole where nothing would be left."""
-    kept = "".join(clause for clause in _clauses(text) if _plain(clause) not in polite)
-    return " ".join(kept.split()) if _plain(kept) else text
+    kept = "".join(clause for clause in _clauses(text) if plain(clause) not in polite)
+    while len(shorter := _trimmed(kept, polite)) < len(kept):
+        kept = shorter
+    return " ".join(kept.split()) if plain(kept) else text
 
 
 def damping(topics: Topics) -> Array:
@@ -74,7 +82,7 @@ def question_vector(embedding: Embedding, topics: Topics, language: str, damped:
 
 
 def cluster(vectors: Array) -> Labels:
-    """A label for each unit vector, [n]: average linkage (Sokal & Michener 1958) of cosine distances.
+    """A label for each unit vector, [n]: average linkage (Sokal & Michener 1958) of one less the cosine's power.
 
     Raises:
         InputError: scikit-learn is not installed.
@@ -85,7 +93,8 @@ def cluster(vectors: Array) -> Labels:
         from sklearn.cluster import AgglomerativeClustering  # a second to import, and the server need not wait for it
     except ImportError:
         raise InputError("gaps can't be gathered without scikit-learn; install the extra `staff`") from None
-    distances = np.clip(1 - vectors @ vectors.T, 0, 2)
+    distances = np.clip(vectors @ vectors.T, 0, 1)
+    np.subtract(1, np.power(distances, POWER, out=distances), out=distances)
     linkage = AgglomerativeClustering(
         n_clusters=None, distance_threshold=APART, metric="precomputed", linkage="average"
     )
@@ -107,12 +116,25 @@ def join(vectors: Array, centres: Array) -> Labels:
     return np.where(cosines.max(axis=1) >= JOINS, cosines.argmax(axis=1), -1)
 
 
+def _trimmed(text: str, polite: Collection[str]) -> str:
+    """The text less a polite clause that begins or ends it with no mark between ("cancel order please help")."""
+    words = plain(text).split()
+    for count in range(min(len(words) - 1, LONGEST), 0, -1):
+        if " ".join(words[-count:]) in polite:
+            return regex.sub(rf"(?:[^\p{{P}}\s]+[\p{{P}}\s]*){{{count}}}$", "", text)
+        if " ".join(words[:count]) in polite:
+            last = rf"[^\p{{P}}\s]+[\p{{P}}\s--[{OPENING}]]*"  # what opens the question stays
+            return regex.sub(rf"(?V1)^[\p{{P}}\s]*(?:[^\p{{P}}\s]+[\p{{P}}\s]*){{{count - 1}}}{last}", "", text)
+    return text
+
+
 def _clauses(text: str) -> list[str]:
     return CLAUSE.split(text)
 
 
-def _plain(clause: str) -> str:
-    return SEPARATORS.sub(" ", clause.casefold()).strip()
+def plain(text: str) -> str:
+    """The words alone: no capitals, no punctuation."""
+    return SEPARATORS.sub(" ", text.casefold()).strip()
 
 
 def _differ(texts: Collection[str]) -> bool:

@@ -95,15 +95,15 @@ def join_drafts(drafts: Sequence[Draft], questions: Sequence[Question], wording:
     if len(drafts) == 1:
         return drafts[0]
     answered = [draft for draft in drafts if draft.outcome == "answered"]
-    left = [question.text for draft, question in zip(drafts, questions, strict=True) if draft.outcome != "answered"]
-    parts = " / ".join(escape_markup(" ".join(text.split())) for text in left)
+    left = tuple(question for draft, question in zip(drafts, questions, strict=True) if draft.outcome != "answered")
+    parts = " / ".join(escape_markup(" ".join(question.text.split())) for question in left)
     openings = [wording.partly.format(part=parts)] if left else []
     openings += [draft.opening for draft in answered if draft.opening]
     sentences = {(sentence.passage.id, sentence.text): sentence for draft in answered for sentence in draft.sentences}
     if not answered:
         return drafts[0]
     confidence = min(draft.confidence for draft in answered)
-    return Draft("answered", "\n\n".join(dict.fromkeys(openings)), tuple(sentences.values()), confidence)
+    return Draft("answered", "\n\n".join(dict.fromkeys(openings)), tuple(sentences.values()), confidence, left)
 
 
 def list_options(opening: str, options: Sequence[str]) -> str:

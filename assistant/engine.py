@@ -20,7 +20,7 @@ from sqlalchemy.pool import StaticPool
 
 from assistant.errors import InputError, StoreUnavailable
 
-REVISION = "0005_insight"  # the newest file under migrations/versions
+REVISION = "0006_parts"  # the newest file under migrations/versions
 MEMORY = "sqlite://"
 WAIT_S = 10  # for a lock or a connection
 LOCK = 0x6661_7173  # PostgreSQL's advisory lock while a schema is brought up to date: any number of ours

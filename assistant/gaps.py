@@ -7,16 +7,17 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import ColumnElement, and_, func, select, true
 
 from assistant.engine import Engine
 from assistant.insight import Selection, shared, whole
+from assistant.store import section_of
 from assistant.tables import answers, gap_questions
 
-CENTRAL = 24  # questions nearest a topic's middle, from which its title, examples and section are taken
+CENTRAL = 24  # different questions nearest a topic's middle, from which title, examples and section are taken
 EXAMPLES = 6
 BARS = 12  # of a topic's trend
 LEAST_FOR_TREND = 4  # questions: fewer show nothing
@@ -24,7 +25,7 @@ LEAST_FOR_TREND = 4  # questions: fewer show nothing
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One question as it was asked (masked); `count` times in these words."""
+    """One question as it was asked (masked), of several in a message its own words; in `count` conversations."""
 
     text: str
     language: str
@@ -103,17 +104,22 @@ class GapReader:
             return connection.execute(query).all()
 
     def _central(self, selection: Selection, topics: Sequence[str]) -> Sequence[Any]:
-        """The CENTRAL questions nearest each topic's middle, the nearest first."""
+        """The CENTRAL different questions nearest each topic's middle, the nearest first."""
         kept = gap_questions.c
-        place = func.row_number().over(partition_by=kept.topic, order_by=(kept.closeness.desc(), kept.at.desc()))
-        ranked = (
-            select(kept.topic, kept.answer_id, place.label("place"))
+        nearest = func.max(kept.closeness).label("nearest")
+        said = (
+            select(kept.topic, kept.words, func.count().label("number"), func.max(kept.answer_id).label("one"), nearest)
             .where(kept.topic.in_(topics), _within(selection))
+            .group_by(kept.topic, kept.words)
             .subquery()
         )
+        place = func.row_number().over(partition_by=said.c.topic, order_by=(said.c.nearest.desc(), said.c.words))
+        ranked = select(said, place.label("place")).subquery()
+        columns = (answers.c.id, answers.c.question, answers.c.language, answers.c.found, answers.c.unanswered)
         query = (
-            select(ranked.c.topic, answers.c.id, answers.c.question, answers.c.language, answers.c.found)
-            .join(answers, answers.c.id == ranked.c.answer_id)
+            select(ranked.c.topic, ranked.c.number, kept.part, *columns)
+            .join(gap_questions, and_(kept.answer_id == ranked.c.one, kept.words == ranked.c.words))
+            .join(answers, answers.c.id == ranked.c.one)
             .where(ranked.c.place <= CENTRAL)
             .order_by(ranked.c.topic, ranked.c.place)
         )
@@ -137,13 +143,13 @@ def _gap(counts: Sequence[Any], central: Sequence[Any], language: str) -> Gap:
         trend[min(max(row.bar, 0), BARS - 1)] += row.number
         languages[row.language] += row.number
         channels[row.channel] += row.number
-    said: dict[tuple[str, str], Example] = {}
+    examples, sections = [], Counter[str]()
     for row in central:
-        key = (row.language, " ".join(row.question.split()).casefold())
-        known = said.get(key)
-        said[key] = replace(known, count=known.count + 1) if known else Example(row.question, row.language, row.id)
-    examples = list(said.values())
-    sections = Counter(shared(row.found[0][0].rpartition(".")[0]) for row in central if row.found)
+        whole = (row.question, row.found[0][0] if row.found else "")
+        text, near = row.unanswered[row.part] if row.unanswered else whole
+        examples.append(Example(text, row.language, row.id, row.number))
+        if near:
+            sections[shared(section_of(near))] += row.number
     return Gap(
         topic=central[0].topic,
         title=next((one for one in examples if one.language == language), examples[0]),

@@ -3,8 +3,9 @@
 In: the store's answers and feedback. Out: the table `gap_questions`: each such question with its vector and topic.
 Never: embeds a question twice, more than BATCH at once, or anything while a page is being opened.
 
-What counts: a question that was not answered (`abstained`, `related`, `handover`), or one whose answer somebody called
-bad. A topic keeps its id while most of its questions stay together. All goes with the conversation it came from.
+What counts: a question that was not answered (`abstained`, `related`, `handover`), be it one of several in a message
+whose others were, or one whose answer somebody called bad. What a conversation repeats in the same words counts once.
+A topic keeps its id while most of its questions stay together. All goes with the conversation it came from.
 """
 
 from __future__ import annotations
@@ -13,11 +14,25 @@ import uuid
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
 
 import numpy as np
-from sqlalchemy import and_, delete, exists, func, or_, select
+from sqlalchemy import Text, and_, cast, delete, exists, func, or_, select, tuple_
 
-from assistant.clusters import MOST, Array, cluster, damping, join, middles, polite_clauses, question_vector, without
+from assistant.clusters import (
+    FORMAT,
+    MOST,
+    Array,
+    cluster,
+    damping,
+    join,
+    middles,
+    plain,
+    polite_clauses,
+    question_vector,
+    without,
+)
 from assistant.engine import Engine
 from assistant.models import Embedder, unit_rows
 from assistant.tables import answers, feedback, gap_questions
@@ -30,14 +45,20 @@ SAVED = 500  # rows a transaction, so that no reply waits long to be recorded
 MOVED = 0.02  # a smaller change of closeness is not worth writing
 Key = tuple[str, str]  # language and text
 RATED_DOWN = exists().where(feedback.c.answer_id == answers.c.id, feedback.c.value == "down")
-IS_GAP = and_(answers.c.intent == "question", or_(answers.c.outcome.in_(UNANSWERED), RATED_DOWN))
+IS_PARTLY = cast(answers.c.unanswered, Text) != "[]"
+IS_GAP = and_(answers.c.intent == "question", or_(answers.c.outcome.in_(UNANSWERED), IS_PARTLY, RATED_DOWN))
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question of the window; `text` is what is embedded, `topic` and the rest what is kept of it already."""
+    """A question of the window; `text` is what is embedded, `topic` and the rest what is kept of it already.
+
+    Args:
+        part: which of its message's unanswered questions, from 0.
+    """
 
     answer_id: str
+    part: int
     at: float
     language: str
     channel: str
@@ -52,6 +73,11 @@ class Asked:
         """What is embedded once."""
         return self.language, self.text
 
+    @property
+    def words(self) -> int:
+        """What `words_of` says of it."""
+        return words_of(self.language, self.text)
+
 
 class Gatherer:
     """Brings `gap_questions` up to date; blocking.
@@ -63,6 +89,7 @@ class Gatherer:
     def __init__(self, engine: Engine, embedder: Embedder, topics: Topics) -> None:
         self._engine, self._embedder, self._topics = engine, embedder, topics
         self._damped = damping(topics)
+        self._model = f"{embedder.name[:200]} {topics.identity} {FORMAT}"
         self._vectors: dict[Key, Array] = {}
         self._seen: tuple[object, ...] = ()
 
@@ -98,37 +125,47 @@ class Gatherer:
 
     def _read(self) -> list[Asked]:
         """The window, the newest first; vectors that are kept and fit are taken over."""
-        kept, model = gap_questions.c, self._embedder.name[:255]
-        columns = (answers.c.id, answers.c.at, answers.c.language, answers.c.channel, answers.c.outcome)
-        query = (
-            select(*columns, answers.c.question, answers.c.searched, kept.text, kept.topic, kept.closeness, kept.vector)
-            .outerjoin(gap_questions, and_(kept.answer_id == answers.c.id, kept.model == model))
-            .where(IS_GAP)
-            .order_by(answers.c.at.desc(), answers.c.id)
-            .limit(WINDOW)
-        )
+        columns = (answers.c.id, answers.c.conversation_id, answers.c.at, answers.c.language, answers.c.channel)
+        said = (answers.c.outcome, answers.c.question, answers.c.searched, answers.c.unanswered)
+        query = select(*columns, *said).where(IS_GAP).order_by(answers.c.at.desc(), answers.c.id).limit(WINDOW)
         with self._engine.read() as connection:
             rows = connection.execute(query).all()
-        whole = [" ".join(row.searched) or row.question for row in rows]
-        polite = polite_clauses(whole)
-        found = []
-        for row, text in zip(rows, whole, strict=True):
-            own = without(text, polite)
-            is_rated = row.outcome not in UNANSWERED
-            topic, closeness = row.topic or "", row.closeness or 0.0
-            one = Asked(row.id, row.at, row.language, row.channel, is_rated, own, row.text or "", topic, closeness)
-            found.append(one)
-            if row.text == own and one.key not in self._vectors:
-                self._vectors[one.key] = np.frombuffer(row.vector, np.float16).astype(np.float32)
-        return found
+            since = rows[-1].at if rows else 0.0
+            kept = connection.execute(
+                select(gap_questions).where(gap_questions.c.model == self._model, gap_questions.c.at >= since)
+            ).all()
+        known = {(row.answer_id, row.part): row for row in kept}
+        parts = [(row, part, text) for row in rows for part, text in enumerate(_texts(row))]
+        polite = polite_clauses(text for *_, text in parts)
+        first: dict[tuple[str, int], Asked] = {}  # what a conversation repeats counts as it came first
+        for row, part, text in parts:
+            own, before = without(text, polite), known.get((row.id, part))
+            one = Asked(
+                row.id, part, row.at, row.language, row.channel, row.outcome not in UNANSWERED and not row.unanswered,
+                own, *((before.text, before.topic, before.closeness) if before else ("", "", 0.0)),
+            )  # fmt: skip
+            if before and before.text == own and one.key not in self._vectors:
+                self._vectors[one.key] = np.frombuffer(before.vector, np.float16).astype(np.float32)
+            first.pop((row.conversation_id, one.words), None)
+            first[row.conversation_id, one.words] = one
+        self._remove(set(known) - {(one.answer_id, one.part) for one in first.values()})
+        return sorted(first.values(), key=lambda one: -one.at)
+
+    def _remove(self, gone: set[tuple[str, int]]) -> None:
+        """Rows of the window that count no more."""
+        names, place = sorted(gone), tuple_(gap_questions.c.answer_id, gap_questions.c.part)
+        for start in range(0, len(names), SAVED):
+            with self._engine.write() as connection:
+                connection.execute(delete(gap_questions).where(place.in_(names[start : start + SAVED])))
 
     def _save(self, grouped: Sequence[tuple[Asked, str, float]]) -> None:
         """Writes what has changed, and removes what is no gap any more."""
         changed = [
             {
-                "answer_id": one.answer_id, "at": one.at, "language": one.language, "channel": one.channel,
-                "is_rated": one.is_rated, "model": self._embedder.name[:255], "text": one.text, "topic": topic,
-                "vector": self._vectors[one.key].astype(np.float16).tobytes(), "closeness": closeness,
+                "answer_id": one.answer_id, "part": one.part, "at": one.at, "language": one.language,
+                "channel": one.channel, "is_rated": one.is_rated, "model": self._model, "text": one.text,
+                "words": one.words, "topic": topic, "closeness": closeness,
+                "vector": self._vectors[one.key].astype(np.float16).tobytes(),
             }
             for one, topic, closeness in grouped
             if one.text != one.kept or one.topic != topic or abs(one.closeness - closeness) >= MOVED
@@ -143,10 +180,22 @@ class Gatherer:
                 present = set(connection.execute(here).scalars())  # some may have been forgotten meanwhile
                 rows = [row for row in changed[start : start + SAVED] if row["answer_id"] in present]
                 if rows:
-                    connection.execute(insert.on_conflict_do_update(index_elements=["answer_id"], set_=news), rows)
+                    insert = insert.on_conflict_do_update(index_elements=["answer_id", "part"], set_=news)
+                    connection.execute(insert, rows)
         with self._engine.write() as connection:
             still = exists().where(answers.c.id == gap_questions.c.answer_id, IS_GAP)
             connection.execute(delete(gap_questions).where(gap_questions.c.is_rated, ~still))
+
+
+def words_of(language: str, text: str) -> int:
+    """A number that is the same for the same words in one language, whatever their punctuation."""
+    digest = sha256(f"{language}\n{plain(text) or text}".encode()).digest()
+    return int.from_bytes(digest[:8], "big", signed=True)
+
+
+def _texts(row: Any) -> list[str]:
+    """What is gathered of an answer's message: each of several questions that got no answer, else all it asked."""
+    return [text for text, _ in row.unanswered] or [" ".join(row.searched) or row.question]
 
 
 def group(asked: Sequence[Asked], vectors: Mapping[Key, Array]) -> list[tuple[Asked, str, float]]:

@@ -42,6 +42,7 @@ from assistant.wording import Wording, Wordings
 # Nearer by so much to thanks, a greeting or asking for a person than to any other topic, a message asks nothing. Of
 # 6,400 questions of all cases and most sites none came above .04; of 13 messages meant so six lay above .05.
 PLAIN = 0.05
+UNANSWERED = ("related", "abstained")
 SURE = 0.8  # of a question that is left when thanks or a greeting are taken off: below, they may be all there is
 
 
@@ -116,7 +117,7 @@ class Assistant:
             suggestions=suggestions,
             timings_ms=timings,
             handover=handover,
-            trace=_trace(understood, found),
+            trace=_trace(understood, found, draft),
         )
 
     async def _say(
@@ -138,19 +139,20 @@ class Assistant:
             for piece in speaker.open(wording.partly):
                 yield piece
         deadline = asyncio.get_running_loop().time() + self.phraser.timeout_s
-        outcomes = []
+        outcomes: list[str] = []
+        left = list(draft.unanswered)
         for question, own in answered:
             outcomes.append(own.outcome)
             async with aclosing(self.phraser.phrase(question, own, wording, deadline)) as proposed:
                 async for item in proposed:
                     if isinstance(item, Draft):
                         outcomes[-1] = item.outcome
+                        left += [question] if item.outcome != "answered" else []
                         for piece in speaker.say_draft(item):
                             yield piece
                     elif not self.phraser.objection(item, language):
                         yield speaker.say_phrased(item)
-        if "answered" not in outcomes:
-            yield replace(draft, outcome="related")
+        yield replace(draft, outcome="answered" if "answered" in outcomes else "related", unanswered=tuple(left))
 
     @property
     def wordings(self) -> Wordings:
@@ -261,10 +263,19 @@ def _heard_again(understood: Understood, draft: Draft, found: Sequence[Found]) -
     return replace(understood, intent=found[0].intent, wants_person=found[0].intent == "person")
 
 
-def _trace(understood: Understood, found: Sequence[Found]) -> Trace:
+def _trace(understood: Understood, found: Sequence[Found], draft: Draft) -> Trace:
     hits = tuple((hit.passage.id, round(hit.score, 3)) for one in found for hit in one.hits)
-    searched = tuple("\n".join([*question.context, question.text]) for question in understood.questions)
-    return Trace(understood.intent, searched, hits, dict(found[0].signals) if found else {})
+    asked = understood.questions
+    searched = tuple("\n".join([*question.context, question.text]) for question in asked)
+    left = draft.unanswered if draft.outcome == "answered" else asked if draft.outcome in UNANSWERED else ()
+    own = dict(zip(asked, found, strict=True)) if len(asked) == len(found) else dict.fromkeys(asked, found[0])
+    # "any more?" says nothing alone, and with what it leans on it would repeat what is answered
+    unanswered = [
+        (question.text, own[question].hits[0].passage.id if own[question].hits else "")
+        for question in left
+        if len(asked) > 1 and not question.is_bare
+    ]
+    return Trace(understood.intent, searched, hits, dict(found[0].signals) if found else {}, tuple(unanswered))
 
 
 def _verified(draft: Draft, abstention: str) -> Draft:

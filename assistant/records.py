@@ -206,12 +206,17 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What compose proposes: an outcome, words of our own to open with, and sentences that are yet to be verified."""
+    """What compose proposes: an outcome, words of our own to open with, and sentences that are yet to be verified.
+
+    Args:
+        unanswered: of several questions answered together, those that are not.
+    """
 
     outcome: Outcome
     opening: str
     sentences: tuple[Sentence, ...]
     confidence: float
+    unanswered: tuple[Question, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,12 +264,15 @@ class Trace:
         searched: the questions that the articles were searched for, each able to stand alone.
         found: (passage id, score) of the best hits, each question's in turn.
         signals: the inputs of the confidence, of the first question.
+        unanswered: of a message that asked several questions each that was not answered: its text, and the id of
+            the passage that came nearest ("" where none did).
     """
 
     intent: Intent
     searched: tuple[str, ...] = ()
     found: tuple[tuple[str, float], ...] = ()
     signals: dict[str, float] = field(default_factory=dict)
+    unanswered: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -235,7 +235,8 @@ class Store:
             "question": mask(message), "outcome": answer.outcome, "intent": trace.intent,
             "said": mask(answer.text, keep="\n".join(citation.quote for citation in answer.citations)),
             "confidence": answer.confidence, "searched": [mask(text) for text in trace.searched],
-            "found": [list(pair) for pair in trace.found], "signals": trace.signals,
+            "unanswered": [[mask(text), near] for text, near in trace.unanswered], "signals": trace.signals,
+            "found": [list(pair) for pair in trace.found],
             "cited": [citation.passage_id for citation in answer.citations], "offered": list(answer.suggestions),
             "channel": channel, "took_ms": took_ms, "day": int(at // DAY_S), "step": step_of(took_ms),
         }  # fmt: skip

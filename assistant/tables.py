@@ -10,6 +10,7 @@ here needs a new file under migrations/versions/.
 
 from sqlalchemy import (
     JSON,
+    BigInteger,
     Boolean,
     Column,
     Double,
@@ -55,6 +56,7 @@ answers = Table(
     Column("outcome", String(16), nullable=False),
     Column("confidence", Double, nullable=False),
     Column("searched", JSON, nullable=False),  # the questions as searched for, masked
+    Column("unanswered", JSON, nullable=False, server_default="[]"),  # of several: [[text, nearest passage]], masked
     Column("found", JSON, nullable=False),  # [[passage id, score]]
     Column("cited", JSON, nullable=False),  # passage ids
     Column("offered", JSON, nullable=False),  # suggestions or options
@@ -82,16 +84,21 @@ gap_questions = Table(
     "gap_questions",
     metadata,
     _answer(),
+    Column("part", Integer, primary_key=True, autoincrement=False),  # of the answer's unanswered questions
     Column("at", Double, nullable=False),
     Column("language", String(16), nullable=False),
     Column("channel", String(16), nullable=False),
     Column("is_rated", Boolean, nullable=False),  # it is here for a bad opinion alone
     Column("model", String(255), nullable=False),  # what embedded it
     Column("text", Text, nullable=False),  # what was embedded, masked
+    Column("words", BigInteger, nullable=False),  # the same for the same words in one language
     Column("vector", LargeBinary, nullable=False),  # float16
     Column("topic", String(64), nullable=False),  # "" until it is gathered
     Column("closeness", Double, nullable=False),  # cosine to the topic's middle
-    Index("gap_questions_by_topic", "topic", "at", "language", "channel", "is_rated", "closeness", "answer_id"),
+    Index(
+        "gap_questions_by_topic",
+        *("topic", "at", "language", "channel", "is_rated", "words", "closeness", "answer_id"),
+    ),
 )
 
 feedback = Table(

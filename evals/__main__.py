@@ -204,12 +204,12 @@ def measure_planted(options: argparse.Namespace) -> int:
 
 def measure_gaps(options: argparse.Namespace) -> int:
     """How well questions of a simulated month are gathered; exit code 1 where the rows are not pure enough."""
-    from evals.gaps import LEAST_PURITY, gaps_table
+    from evals.gaps import LEAST_PURITY, gaps_table, pairs_table
     from evals.gaps import measure_gaps as measure
 
     with ExitStack() as stack:
         result = measure(prepare(read_settings(), [], stack, None))
-    give(options.json, result, lambda: [gaps_table(result)])
+    give(options.json, result, lambda: [gaps_table(result), pairs_table(result)])
     return 0 if result["reported"]["purity"] >= LEAST_PURITY else 1
 
 

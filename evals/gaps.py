@@ -1,10 +1,11 @@
 """`python -m evals gaps`: whether one subject asked in several languages becomes one row of the gaps.
 
-In: month/topics.yaml (subjects in four languages), month/month.yaml (how people vary them, and what is asked once).
-Out: for each half of the subjects a simulated month's purity and more. Never: asks the assistant: every simulated
-question counts as unanswered, and goes through `understand` as a real one does.
+In: month/topics.yaml and month/others.yaml (subjects in four languages), month/month.yaml (how people vary them, and
+what is asked once). Out: for each set of subjects a simulated month's purity and more. Never: asks the assistant: every
+simulated question counts as unanswered, and goes through `understand` as a real one does.
 
-Subjects at even places tuned the clustering; only those at odd places, and all together, say how good it is.
+Subjects at even places of topics.yaml tuned the clustering; only those at odd places, those of others.yaml and all
+together say how good it is.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import combinations
 from typing import Any
 
 import regex
@@ -31,11 +33,18 @@ from evals.cases import FOLDER
 
 MONTH = FOLDER / "month"
 QUESTIONS = 3000
-HALVES = {"tuning": slice(0, None, 2), "reported": slice(1, None, 2), "all": slice(None)}
+TOPICS, OTHERS = "topics.yaml", "others.yaml"
+SETS = {  # the files that a set's subjects are from, and which of their subjects
+    "tuning": ((TOPICS,), slice(0, None, 2)),
+    "reported": ((TOPICS,), slice(1, None, 2)),
+    "others": ((OTHERS,), slice(None)),
+    "all": ((TOPICS, OTHERS), slice(None)),
+}
 LANGUAGES_ASKED = (1, 2, 3, 3, 4, 4)  # in how many languages a subject is asked, drawn with equal chance
 POPULARITY = 0.7  # of Zipf's law: the k-th subject is asked k ** -0.7 times as often as the first
 SLIPS, UNPUNCTUATED, LOWERED = 0.25, 0.2, 0.15  # shares of the questions
 MOSTLY = 0.5  # in each of its languages more than this share of a subject's questions is in its row
+WHOLE = 0.8  # at least this share of a subject's questions is in its row, and of the row the subject's
 LEAST_PURITY = 0.9
 
 
@@ -67,7 +76,10 @@ class Scores:
         purity: share of the questions that are of their row's main subject.
         gathered: share of the questions that are in their subject's main row.
         several: subjects asked in three languages or more.
-        one_row: of these, those whose questions are mostly in one row in each language, that row being mostly theirs.
+        mostly: of these, those whose questions are mostly in one row in each language, that row being mostly theirs.
+        one_row: of these, those with WHOLE of their questions in one row, and the row WHOLE theirs.
+        pairs: for two languages ("en ja"), subjects asked in both that are so one row as to these languages'
+            questions, and how many there are.
     """
 
     questions: int
@@ -77,18 +89,21 @@ class Scores:
     purity: float
     gathered: float
     several: int
+    mostly: int
     one_row: int
+    pairs: dict[str, tuple[int, int]]
 
 
-def simulate(half: str, count: int = QUESTIONS, seed: int = 1) -> list[Simulated]:
-    """A month's questions about one half of the subjects, in random order; the same for the same seed.
+def simulate(name: str, count: int = QUESTIONS, seed: int = 1) -> list[Simulated]:
+    """A month's questions about one set of the subjects, in random order; the same for the same seed.
 
     Raises:
         InputError: a file is malformed.
     """
     chance = random.Random(seed)  # noqa: S311 - no secret
-    topics, month = _read()
-    names = list(topics)[HALVES[half]]
+    files, chosen = SETS[name]
+    topics, month = _read(files)
+    names = list(topics)[chosen]
     chance.shuffle(names)
     weights = [(place + 1) ** -POPULARITY for place in range(len(names))]
     spoken = {name: chance.sample(sorted(topics[name]), chance.choice(LANGUAGES_ASKED)) for name in names}
@@ -108,8 +123,8 @@ def simulate(half: str, count: int = QUESTIONS, seed: int = 1) -> list[Simulated
 
 
 def measure_gaps(parts: Parts) -> dict[str, dict[str, Any]]:
-    """Scores of each half and of all subjects."""
-    return {half: asdict(measure_month(parts, simulate(half))) for half in HALVES}
+    """Scores of each set of subjects."""
+    return {name: asdict(measure_month(parts, simulate(name))) for name in SETS}
 
 
 def measure_month(parts: Parts, month: Sequence[Simulated]) -> Scores:
@@ -121,7 +136,7 @@ def measure_month(parts: Parts, month: Sequence[Simulated]) -> Scores:
         whole.append(" ".join(question.text for question in understood.questions) or one.text)
     polite = polite_clauses(whole)
     asked = [
-        Asked(str(number), 0.0, one.language, "api", False, without(text, polite), "", "", 0.0)
+        Asked(str(number), 0, 0.0, one.language, "api", False, without(text, polite), "", "", 0.0)
         for number, (one, text) in enumerate(zip(month, whole, strict=True))
     ]
     keys = list(dict.fromkeys(one.key for one in asked))
@@ -153,21 +168,58 @@ def score(month: Sequence[Simulated], rows: Sequence[str]) -> Scores:
         purity=round(sum(topics.most_common(1)[0][1] for topics in of_row.values()) / len(month), 3),
         gathered=round(sum(found.most_common(1)[0][1] for found in of_topic.values()) / len(month), 3),
         several=len(several),
-        one_row=sum(_is_one_row(topic, month, rows, of_row, of_topic) for topic in several),
+        mostly=sum(_is_mostly_one(topic, month, rows, of_row, of_topic) for topic in several),
+        one_row=sum(_is_one_row(of_topic[topic], topic, of_row) for topic in several),
+        pairs=_pairs(month, rows),
     )
 
 
 def gaps_table(result: dict[str, dict[str, Any]]) -> Table:
     """The scores as a table."""
     drawn = Table(title="A simulated month of questions in zh, ja, es, en")
-    for name in ("subjects", *Scores.__dataclass_fields__):
+    names = ["subjects", *(name for name in Scores.__dataclass_fields__ if name != "pairs")]
+    for name in names:
         drawn.add_column(name.replace("_", " "), justify="left" if name == "subjects" else "right")
-    for half, scores in result.items():
-        drawn.add_row(half, *(f"{value:,}" if isinstance(value, int) else f"{value:.3f}" for value in scores.values()))
+    for subjects, scores in result.items():
+        values = [scores[name] for name in names[1:]]
+        drawn.add_row(subjects, *(f"{value:,}" if isinstance(value, int) else f"{value:.3f}" for value in values))
     return drawn
 
 
-def _is_one_row(
+def pairs_table(result: dict[str, dict[str, Any]]) -> Table:
+    """Subjects in one row by pair of languages, as a table."""
+    drawn = Table(title="Subjects asked in both languages that are one row")
+    pairs = list(next(iter(result.values()))["pairs"])
+    for name in ("subjects", *pairs):
+        drawn.add_column(name, justify="left" if name == "subjects" else "right")
+    for subjects, scores in result.items():
+        drawn.add_row(subjects, *("{} of {}".format(*scores["pairs"].get(name, (0, 0))) for name in pairs))
+    return drawn
+
+
+def _pairs(month: Sequence[Simulated], rows: Sequence[str]) -> dict[str, tuple[int, int]]:
+    found = {}
+    for pair in combinations(sorted({one.language for one in month}), 2):
+        of_row: dict[str, Counter[str]] = defaultdict(Counter)
+        of_topic: dict[str, Counter[str]] = defaultdict(Counter)
+        spoken = defaultdict(set)
+        for one, row in zip(month, rows, strict=True):
+            if one.language in pair:
+                of_row[row][one.topic] += 1
+                of_topic[one.topic][row] += 1
+                spoken[one.topic].add(one.language)
+        both = [topic for topic, languages in spoken.items() if len(languages) == 2]
+        found[" ".join(pair)] = (sum(_is_one_row(of_topic[topic], topic, of_row) for topic in both), len(both))
+    return found
+
+
+def _is_one_row(found: Counter[str], topic: str, of_row: dict[str, Counter[str]]) -> bool:
+    main, inside = found.most_common(1)[0]
+    row = of_row[main]
+    return inside >= WHOLE * found.total() and row[topic] >= WHOLE * row.total()
+
+
+def _is_mostly_one(
     topic: str,
     month: Sequence[Simulated],
     rows: Sequence[str],
@@ -200,10 +252,10 @@ def _slip(text: str, language: str, chance: random.Random) -> str:
     return text[:at] + (text[at + 1] + text[at] + text[at + 2 :] if is_turned else text[at + 1 :])
 
 
-def _read() -> tuple[dict[str, dict[str, list[str]]], Month]:
-    files = (MONTH / "topics.yaml", MONTH / "month.yaml")
+def _read(files: Sequence[str]) -> tuple[dict[str, dict[str, list[str]]], Month]:
     try:
-        topics, month = (yaml.safe_load(file.read_text(encoding="utf-8")) for file in files)
-        return Topics.model_validate(topics).root, Month.model_validate(month)
+        month, *found = (yaml.safe_load((MONTH / file).read_text(encoding="utf-8")) for file in ("month.yaml", *files))
+        topics = {name: texts for one in found for name, texts in Topics.model_validate(one).root.items()}
+        return topics, Month.model_validate(month)
     except (ValidationError, yaml.YAMLError, OSError) as error:
         raise InputError(f"{MONTH}: can't be used: {' '.join(str(error).split())[:200]}") from None

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Table
 
+from assistant.gather import words_of
 from assistant.store import DAY_S, Store, step_of
 from assistant.tables import answers, citings, conversations, feedback, gap_questions
 from evals.gaps import simulate
@@ -68,6 +69,7 @@ def _record(number: int, asked: Any, now: float, chance: random.Random) -> Itera
         yield gap_questions, {
             "answer_id": name, "at": at, "language": asked.language, "channel": channel,
             "is_rated": outcome == "answered", "model": "invented", "text": asked.text, "topic": asked.topic,
+            "part": 0, "words": words_of(asked.language, asked.text),
             "vector": np.zeros(DIMENSIONS, np.float16).tobytes(), "closeness": round(chance.random(), 3),
         }  # fmt: skip
 

@@ -194,7 +194,7 @@ def test_a_topic_keeps_its_id() -> None:
     }
 
     def asked(key: tuple[str, str], topic: str) -> Asked:
-        return Asked(uuid.uuid4().hex, 0.0, key[0], "api", False, key[1], key[1], topic, 1.0)
+        return Asked(uuid.uuid4().hex, 0, 0.0, key[0], "api", False, key[1], key[1], topic, 1.0)
 
     grown = group([asked(("ja", "包装"), "t1"), asked(("en", "gift wrap"), "")], vectors)
     assert [name for _, name, _ in grown] == ["t1", "t1"]
@@ -209,7 +209,7 @@ def test_beyond_what_is_clustered_questions_join_the_nearest(monkeypatch: pytest
     monkeypatch.setattr("assistant.gather.MOST", 2)
     near = np.eye(3, 8, dtype=np.float32)
     vectors = {("ja", "包装"): near[0], ("es", "aparcar"): near[1], ("en", "gift"): near[0], ("en", "other"): near[2]}
-    rows = group([Asked(key[1], 0.0, key[0], "api", False, key[1], "", "", 0.0) for key in vectors], vectors)
+    rows = group([Asked(key[1], 0, 0.0, key[0], "api", False, key[1], "", "", 0.0) for key in vectors], vectors)
     names = [name for _, name, _ in rows]
     assert names[2] == names[0] != names[1]
     assert (names[3], rows[3][2]) == ("", 0.0)
@@ -272,6 +272,39 @@ def test_polite_clauses_are_left_out(language: str) -> None:
     polite = polite_clauses([said + text for text in others])
     assert without(said + others[0], polite) == others[0]
     assert without(said, polite) == said  # where nothing else is said
+
+
+@pytest.mark.parametrize("language", POLITE)
+@pytest.mark.parametrize("at_end", [False, True], ids=["before", "after"])
+def test_polite_clauses_are_found_without_marks(language: str, at_end: bool) -> None:
+    """A clause known from where marks part it off is left out where none does, before the question or after it."""
+    said = POLITE[language][0].strip()
+    bare = said.rstrip("，。,").lower()
+    others = [text for subject in (GIFTS, PARKING) for texts in subject.values() for text in texts]
+    polite = polite_clauses([f"{said} {text}" for text in others])
+    asked = GIFTS[language][0].rstrip("？?")
+    assert without(f"{asked} {bare}" if at_end else f"{bare} {asked}", polite) == asked
+    assert without(bare, polite) == bare
+
+
+@pytest.mark.parametrize(
+    ("common", "text"),
+    [
+        ("I", "I'd like parcel {} in v1.2"),
+        ("l", "dove si trova l’ordine {}"),
+        ("qu", "est-ce qu'on livre {}"),
+        ("e", "is there an e-mail about {}"),
+        ("5", "¿pesa 5.5 kg el paquete {}"),
+    ],
+    ids=["en", "it", "fr", "hyphen", "point"],
+)
+def test_marks_inside_words_part_nothing(common: str, text: str) -> None:
+    """An apostrophe, hyphen or point inside a word parts no clauses: nothing of the word is taken for politeness."""
+    subjects = ("silla azul", "gift card", "返品", "退款", "lamp", "taxi", "rice", "violin", "tower", "novel", "horse")
+    asked = [text.format(subject) for subject in subjects]
+    polite = polite_clauses(asked)
+    assert common not in polite
+    assert [without(one, polite) for one in asked] == asked
 
 
 def test_two_halves_of_one_question_stay() -> None:

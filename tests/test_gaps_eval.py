@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from evals.gaps import HALVES, Simulated, score, simulate
+from evals.gaps import SETS, Simulated, score, simulate
 
 
 def month(*rows: tuple[str, str, int]) -> list[Simulated]:
@@ -20,7 +20,7 @@ def test_a_month_is_the_same_each_time() -> None:
 
 def test_halves_share_no_subject() -> None:
     """What tunes the clustering is not what is reported; what is asked once is in both."""
-    tuning, reported = ({one.topic for one in simulate(half, 1500)} for half in list(HALVES)[:2])
+    tuning, reported = ({one.topic for one in simulate(half, 1500)} for half in list(SETS)[:2])
     assert {name for name in tuning & reported if not name.startswith("once-")} == set()
     assert len(tuning) > 80
     assert len(reported) > 80

@@ -51,7 +51,7 @@ def add_topic(store: Store, name: str, text: str, count: int) -> None:
         connection.execute(answers.insert(), [{"id": row, "conversation_id": row, **kept} for row in rows])
         gap = {
             "at": at, "language": "zh-Hans", "channel": "slack", "is_rated": False, "model": "m", "text": text,
-            "vector": b"", "topic": name, "closeness": 1.0,
+            "vector": b"", "topic": name, "closeness": 1.0, "part": 0, "words": 1,
         }  # fmt: skip
         connection.execute(gap_questions.insert(), [{"answer_id": row, **gap} for row in rows])
 
@@ -102,6 +102,17 @@ async def test_rows_and_counts_are_narrowed(desk: Desk, channel: str) -> None:
     assert len(whole["days"]) == 90
     assert all([name for name, _ in gap["channels"]] == [channel] for gap in gaps["shown"])
     assert gaps["questions"] == sum(gap["size"] for gap in gaps["shown"]) or len(gaps["shown"]) == 50
+
+
+async def test_equal_questions_are_one_line(desk: Desk) -> None:
+    """The same words of several customers are one example with their number, on the page as in the API."""
+    async with desk.signed_in(name="equal") as client:
+        page = (await client.get("/staff/gaps")).text
+        found = (await client.get("/api/v1/staff/gaps", params={"topic": "hostile"})).json()
+    assert [one["count"] for one in found["shown"][0]["examples"]] == [40]
+    shown = html.escape(HOSTILE)
+    assert page.count(f">{shown}</span>") == 1
+    assert f'>{shown}</span>&nbsp;<bdi class="soft">×40</bdi></li>' in page
 
 
 async def test_one_topic_is_read_alone(desk: Desk) -> None:

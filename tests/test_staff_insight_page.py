@@ -89,6 +89,17 @@ def left(shown: Locator) -> float:
     return box["x"]
 
 
+@pytest.mark.parametrize("width", [320, 390, 1280])
+@pytest.mark.parametrize("language", ["ja", "ar"])
+def test_examples_stay_in_their_card(visits: Visits, desk: Desk, language: str, width: int) -> None:
+    """Examples in any script begin at the page's side, with their bullets inside the card."""
+    page = visit(visits, desk, f"/staff/gaps?language={language}", f"card {language} {width}", (width, 780))
+    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    sides = page.locator(".gap-list details li").evaluate_all("all => all.map(one => getComputedStyle(one).direction)")
+    assert set(sides) == {"rtl" if language == "ar" else "ltr"}
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
 @pytest.mark.parametrize("language", ["ja", "en"])
 def test_a_draft_begins_with_one_click(visits: Visits, desk: Desk, language: str) -> None:
     """The button sends the topic's question with the page's protection, and leads to the draft."""

@@ -18,7 +18,7 @@ from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
 from assistant.errors import AssistantError
-from assistant.gaps import Gap, GapReader, Gaps
+from assistant.gaps import Example, Gap, GapReader, Gaps
 from assistant.gather import Gatherer
 from assistant.insight import Insight
 from assistant.pipeline import Assistant
@@ -108,7 +108,7 @@ def _row(gap: Gap, heading: Heading | None, wording: Wording) -> str:
     trend = wording.staff_insight[_trend(gap)]
     bars = stacked_bars([[part] for part in gap.trend], ["asked"], f"{wording.staff_insight['trend']}: {trend}")
     rated = f"<li>{text['unhelpful']}: {shown(gap.rated, wording)}</li>" if gap.rated else ""
-    examples = "".join(f'<li lang="{escape(one.language)}" dir="auto">{escape(one.text)}</li>' for one in gap.examples)
+    examples = "".join(_example(one, wording) for one in gap.examples)
     title = escape(gap.title.text, quote=True)
     return (
         f'<li class="card"><h2 id="g-{gap.topic}" lang="{escape(gap.title.language)}" dir="auto">{title}</h2>'
@@ -121,6 +121,11 @@ def _row(gap: Gap, heading: Heading | None, wording: Wording) -> str:
         f'<button type="button" class="draft" aria-describedby="g-{gap.topic}" data-question="{title}"'
         f' data-language="{escape(gap.title.language)}">{text["draft_entry"]}</button></li>'
     )
+
+
+def _example(one: Example, wording: Wording) -> str:
+    often = f'&nbsp;<bdi class="soft">×{shown(one.count, wording)}</bdi>' if one.count > 1 else ""
+    return f'<li><span lang="{escape(one.language)}" dir="auto">{escape(one.text)}</span>{often}</li>'
 
 
 def _trend(gap: Gap) -> str:
