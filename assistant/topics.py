@@ -36,7 +36,9 @@ SHARPNESS = 40.0  # of the softmax over topics: the expansion is the best topic,
 EXAMPLES = 2  # of each of them and each language, by sentence vector
 FAR = -1.0
 # Topics that ask nothing of the articles.
-INTENTS: dict[str, Intent] = {"intent_greeting": "greeting", "intent_thanks": "thanks", "intent_person": "person"}
+INTENTS: dict[str, Intent] = {
+    "intent_greeting": "greeting", "intent_small_talk": "greeting", "intent_thanks": "thanks", "intent_person": "person",
+}  # fmt: skip
 BATCH = 256
 FORMAT = 3  # of the kept arrays
 Array = NDArray[np.float32]
