@@ -37,8 +37,11 @@ EXAMPLES = 2  # of each of them and each language, by sentence vector
 FAR = -1.0
 # Topics that ask nothing of the articles.
 INTENTS: dict[str, Intent] = {
-    "intent_greeting": "greeting", "intent_small_talk": "greeting", "intent_thanks": "thanks", "intent_person": "person",
-}  # fmt: skip
+    "intent_greeting": "greeting",
+    "intent_small_talk": "greeting",
+    "intent_thanks": "thanks",
+    "intent_person": "person",
+}
 BATCH = 256
 FORMAT = 3  # of the kept arrays
 Array = NDArray[np.float32]
