@@ -29,7 +29,7 @@ from assistant.models import Embedder, Embedding, unit_rows
 from assistant.records import Intent
 
 FILE = Path(__file__).parent / "topics.yaml"
-KINDS = ("elsewhere", "usual")
+KINDS = ("elsewhere", "everyday", "usual")
 TOKENS = ".tokens.npy"  # beside the other arrays, so that it can be mapped into memory
 COARSE = 32  # topics of each kind compared token by token, by their centroids; the others can't win
 SHARPNESS = 40.0  # of the softmax over topics: the expansion is the best topic, or a blend where several are close
@@ -43,7 +43,7 @@ INTENTS: dict[str, Intent] = {
     "intent_person": "person",
 }
 BATCH = 256
-FORMAT = 3  # of the kept arrays
+FORMAT = 4  # of the kept arrays
 Array = NDArray[np.float32]
 Report = Callable[[str, float], None]
 
@@ -66,6 +66,7 @@ class Topics:
         identity: changes with the examples and with the model.
         names: [t].
         elsewhere: whether help articles often leave the topic out, [t].
+        everyday: whether it is, of these, the whole subject of some other organisation, [t].
         owner: topic of each example, [n]; group: (topic, language) of each example, numbered, [n].
         vectors: unit direction of the sum of each example's token vectors, [n, d].
         centroids: mean of a topic's vectors, [t, d].
@@ -77,6 +78,7 @@ class Topics:
     identity: str
     names: tuple[str, ...]
     elsewhere: NDArray[np.bool_]
+    everyday: NDArray[np.bool_]
     owner: NDArray[np.int32]
     group: NDArray[np.int32]
     vectors: Array
@@ -190,7 +192,7 @@ def load_topics(
 
 
 def read_topics(text: bytes, file: Path) -> list[tuple[str, str, str, str]]:
-    """(kind, topic, language, question) rows of the file, in order; kind is `elsewhere` or `usual`.
+    """(kind, topic, language, question) rows of the file, in order; kind is one of KINDS.
 
     Raises:
         InputError: it is not kind -> topic -> language -> list of questions.
@@ -205,7 +207,7 @@ def read_topics(text: bytes, file: Path) -> list[tuple[str, str, str, str]]:
             for question in questions
         ]
     except (yaml.YAMLError, AttributeError, TypeError, KeyError):
-        raise InputError(f"{file}: must hold elsewhere and usual, each topic: language: [questions]") from None
+        raise InputError(f"{file}: must hold {', '.join(KINDS)}, each topic: language: [questions]") from None
 
 
 def _embed(rows: Sequence[tuple[str, str, str, str]], embedder: Embedder, report: Report) -> dict[str, Any]:
@@ -229,7 +231,8 @@ def _embed(rows: Sequence[tuple[str, str, str, str]], embedder: Embedder, report
     owner = np.array([topics[row[1]] for row in rows], np.int32)
     return {
         "names": np.array(list(topics)),
-        "elsewhere": np.array([kinds[topic] == KINDS[0] for topic in topics]),
+        "elsewhere": np.array([kinds[topic] != "usual" for topic in topics]),
+        "everyday": np.array([kinds[topic] == "everyday" for topic in topics]),
         "owner": owner,
         "group": np.array([groups[row[1:3]] for row in rows], np.int32),
         "vectors": vectors,

@@ -54,7 +54,7 @@ def test_the_file_holds_the_same_languages_for_every_topic() -> None:
 
 @pytest.mark.parametrize("text", ["", "elsewhere: []", "elsewhere: {a: {en: [x]}}", ": ["], ids=repr)
 def test_a_malformed_file_is_refused(text: str) -> None:
-    """A file without the two kinds, or that is no YAML, is refused by name."""
+    """A file without the three kinds, or that is no YAML, is refused by name."""
     with pytest.raises(InputError, match=r"topics\.yaml"):
         read_topics(text.encode(), Path("topics.yaml"))
 
@@ -62,7 +62,12 @@ def test_a_malformed_file_is_refused(text: str) -> None:
 def test_topics_are_embedded_once_a_model(tmp_path: Path) -> None:
     """The second load reads the kept file; another model gets its own."""
     file = tmp_path / "topics.yaml"
-    file.write_text("elsewhere: {refund: {en: [refund please]}}\nusual: {cap: {en: [how much]}}\n")
+    kinds = (
+        "elsewhere: {refund: {en: [refund please]}}",
+        "everyday: {pets: {en: [my dog]}}",
+        "usual: {cap: {en: [max]}}",
+    )
+    file.write_text("\n".join(kinds))
     first, again = WordEmbedder(), WordEmbedder()
     load_topics(first, tmp_path, file)
     load_topics(again, tmp_path, file)
@@ -100,3 +105,30 @@ def test_a_topic_that_the_articles_treat_stops_competing(
     answer = asyncio.run(assistant.answer(REFUND[language]))
     assert answer.outcome in ("answered", "related")
     assert [citation.quote for citation in answer.citations] == [REFUNDED[language]]
+
+
+@pytest.mark.parametrize(
+    ("language", "title", "question", "text"),
+    [
+        ("en", "Clinic", "My dog won't eat, what should I do?", "A dog that has not eaten for a day should see a vet."),
+        ("zh-Hans", "宠物医院", "狗狗不吃东西怎么办？", "狗狗一天不吃东西就该来看医生。"),
+        ("ja", "動物病院", "犬がごはんを食べないときは？", "犬が丸一日食べないときは受診してください。"),
+        ("es", "Clínica", "Mi perro no come, ¿qué hago?", "Un perro que no come en un día debe venir."),
+    ],
+    ids=["en", "zh-Hans", "ja", "es"],
+)
+def test_an_everyday_subject_is_the_articles_own_where_they_come_near_it(
+    real_assistant: Assistant, tmp_path: Path, language: str, title: str, question: str, text: str
+) -> None:
+    """A vet's articles treat pets, so that questions on pets don't speak against them; the first corpus treats none."""
+    file = tmp_path / "corpus" / language / "vet.md"
+    file.parent.mkdir(parents=True)
+    head = f"---\ntitle: {title}\nlanguage: {language}\n---\n## FAQ {{#faq}}\n"
+    file.write_text(f"{head}### {question} {{#vet}}\n{text}\n", encoding="utf-8")
+    index = Index(tmp_path / "home")
+    settings = read_settings(home=tmp_path / "home", corpus=file.parent)
+    own = real_assistant.retriever
+    parts = Parts(settings, index, own.embedder, own.topics, real_assistant.wordings, real_assistant.detector)
+    build(settings, parts=parts)
+    assert "pet_care_question" in index.snapshot().covered
+    assert "pet_care_question" not in own.index.snapshot().covered
