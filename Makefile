@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+PIP := $(BIN)/python -m pip --disable-pip-version-check
 HOME_FOLDER := $(or $(ASSISTANT_HOME),.assistant)
 CORPUS := $(or $(ASSISTANT_CORPUS),corpus)
 ifdef PORT

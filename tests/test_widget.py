@@ -356,6 +356,19 @@ def test_escape_closes_and_focus_returns(visit: Callable[..., Page]) -> None:
     expect(page.locator(BOX)).to_be_focused()
 
 
+@pytest.mark.parametrize("touches", [False, True], ids=["mouse", "touch"])
+def test_a_question_asked_on_the_page_leaves_the_focus_where_one_types(
+    visits: Visits, server: str, touches: bool
+) -> None:
+    """After a question from the page's own field the focus is in the widget's box, or, where a keyboard would come up,
+    in the thread; never on the button that closes."""
+    page = visits.open(f"{server}/?language=en", has_touch=touches, is_mobile=touches)
+    page.locator("#question").fill(REPLIES["en"][0])
+    page.locator("#question").press("Enter")
+    expect(page.locator("faq-assistant .panel")).to_be_visible()
+    expect(page.locator("faq-assistant .thread" if touches else BOX)).to_be_focused()
+
+
 def test_typing_is_no_shortcut_of_the_page(visit: Callable[..., Page]) -> None:
     """Keys typed into the widget do not reach the page's own shortcuts."""
     page = visit("en")

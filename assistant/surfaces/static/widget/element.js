@@ -61,10 +61,6 @@ export class FaqAssistant extends HTMLElement {
   ask(question) {
     this.panel.open();
     this.conversation.ask(question);
-  }
-
-  choose(question) {
-    this.ask(question);
     this.panel.focus();
   }
 
@@ -80,7 +76,7 @@ export class FaqAssistant extends HTMLElement {
     this.panel = new Panel(this.getAttribute("mode") === "inline", {
       send: (text) => this.ask(text),
       stop: () => conversation.stop(),
-      person: () => this.choose(this.label("talk_to_person")),
+      person: () => this.ask(this.label("talk_to_person")),
       again: () => this.#startOver(),
       opened: (isOpen) => (conversation.memory.isOpen = isOpen),
       typed: (text) => (conversation.memory.draft = text),
@@ -126,7 +122,7 @@ export class FaqAssistant extends HTMLElement {
   async #suggest() {
     const found = await readJson(this.url("api/v1/suggestions", { language: this.language })).catch((error) => error);
     if (found.status === 503) setTimeout(() => this.#suggest(), (found.seconds || 3) * 1000); // still loading
-    else if (Array.isArray(found)) this.panel.suggest(found, (text) => this.choose(text));
+    else if (Array.isArray(found)) this.panel.suggest(found, (text) => this.ask(text));
   }
 
   #startOver() {

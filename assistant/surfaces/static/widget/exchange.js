@@ -4,7 +4,7 @@ import { fromHtml, icon, isWeb, make, plain, writer } from "./markup.js";
 import { option } from "./panel.js";
 
 export class Exchange {
-  // `host` gives label(name), hasPerson, languageName(code), choose(question), follow(event, citation); `ledger` rate(exchange, value, comment).
+  // `host` gives label(name), hasPerson, languageName(code), ask(question), follow(event, citation); `ledger` rate(exchange, value, comment).
   constructor(host, ledger, { id, question, rating }) {
     Object.assign(this, { host, ledger, id, question, rating, sources: new Map() });
     this.words = make("span.words");
@@ -98,7 +98,7 @@ export class Exchange {
     this.said = make("span.said", { role: "status" });
     this.tools.replaceChildren(tool("copy", "copy_answer", () => this.#copy()), thumb("up", "helpful"), thumb("down", "unhelpful"), this.said);
     const offered = outcome === "abstained" && this.host.hasPerson ? [...suggestions, this.label("talk_to_person")] : suggestions;
-    const items = offered.map((text) => option(text, (chosen) => this.host.choose(chosen)));
+    const items = offered.map((text) => option(text, (chosen) => this.host.ask(chosen)));
     this.options.replaceChildren(...items);
     this.options.hidden = !items.length;
   }

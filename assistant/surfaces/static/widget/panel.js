@@ -64,7 +64,7 @@ export class Panel {
     if (isPhone()) this.frame.showModal();
     else this.frame.show();
     this.launcher.hidden = true;
-    if (isWanted && canHover()) this.box.focus();
+    if (isWanted) this.focus();
     this.thread.scrollTop = this.thread.scrollHeight;
     this.act.opened(true);
   }
@@ -83,8 +83,9 @@ export class Panel {
     this.frame.style.setProperty("--top", `${offsetTop}px`);
   }
 
+  // Where nothing hovers, a keyboard would come up with the box; the button that closes must not take its place.
   focus() {
-    if (canHover()) this.box.focus({ preventScroll: true });
+    (canHover() ? this.box : this.thread).focus({ preventScroll: true });
   }
 
   suggest(questions, choose) {
