@@ -50,6 +50,8 @@ POLITE = {
 TOPICS = """
 elsewhere:
   weather: {en: [will it rain], ja: [明日の天気は]}
+everyday:
+  pets: {en: [my dog is ill], ja: [犬が病気です]}
 usual:
   price: {en: [what does it cost], ja: [いくらですか]}
 """

@@ -378,9 +378,10 @@ def test_typing_is_no_shortcut_of_the_page(visit: Callable[..., Page]) -> None:
     assert page.title() == title
 
 
-def test_everything_works_by_keyboard(visit: Callable[..., Page]) -> None:
+def test_everything_works_by_keyboard(visits: Visits, start_server: Callable[..., str], fake: FakeAssistant) -> None:
     """Tab reaches every control with a visible focus; Enter opens a passage from its marker; nothing is a trap."""
-    page = visit("en")
+    page = visits.open(f"{start_server(fake, handover_url='https://help.example.com/contact')}/?language=en")
+    open_panel(page)
     ask(page, REPLIES["en"][0])
     page.locator("faq-assistant .close").focus()
     names, last = [], ""
