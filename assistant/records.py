@@ -192,8 +192,7 @@ class Sentence:
         quote: the exact part of `passage.text` that shows it.
         starts: whether it opens a new paragraph (`paragraph`), list item (`item`), or goes on (`""`).
         phrased: whether a chat model wrote it; else it is the passage's own.
-        asked: the question that the passage answers, where it says yes or no to that and something else was asked; it
-            is said before the passage's first sentence.
+        asked: what the passage answers, where it says yes or no to that and not to what was asked: it is said first.
     """
 
     text: str
@@ -264,8 +263,7 @@ class Trace:
         searched: the questions that the articles were searched for, each able to stand alone.
         found: (passage id, score) of the best hits, each question's in turn.
         signals: the inputs of the confidence, of the first question.
-        unanswered: of a message that asked several questions each that was not answered: its text, and the id of
-            the passage that came nearest ("" where none did).
+        unanswered: of several questions each without an answer, and the id of the passage nearest to it, or "".
     """
 
     intent: Intent

@@ -107,8 +107,10 @@ def _reasons(drafter: Drafter, row: Edited) -> Iterator[str]:
     found = search(Question(row.says, row.language, "question"), drafter.retriever)
     ids = dict.fromkeys([row.passage_id, *(hit.passage.id for hit in found.hits[:EVIDENCE])])
     part = Part("q1", "answer", 1, row.text, row.says)
-    ask = Ask(1, row.says, 0, len(row.says), "answered", 1.0, tuple(ids))
-    letter = Letter(row.says, row.language, "formal", (ask,), (part,))
+    # asked what the passage answers: a yes or no is not to be marked here for standing under another question
+    asked = next((one.asked for one in drafter.retriever.passages([row.passage_id])), "") or row.says
+    ask = Ask(1, asked, 0, len(asked), "answered", 1.0, tuple(ids))
+    letter = Letter(asked, row.language, "formal", (ask,), (part,))
     yield from (line.reason for line in drafter.check(letter, part) if line.state == "unsupported")
 
 

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from assistant.cut import BULLET
 from assistant.drafts import Drafter
-from assistant.letter import Letter, Part
+from assistant.letter import Letter
 from assistant.lexical import words_of
 from assistant.recheck import Line
 from assistant.spelling import convert_chinese
@@ -54,17 +54,14 @@ def measure_drafts(
 def _sentences(letter: Letter, drafter: Drafter) -> Iterator[tuple[str, str]]:
     """For each sentence that answers: that it is one, and whether it is supported, marked, or neither of both."""
     for part in letter.parts:
-        for line in drafter.check(letter, part):
-            if part.kind != "answer" or _frames(line, part):
+        lines = drafter.check(letter, part)
+        for number, line in enumerate(lines):
+            # what only says which language or question is quoted opens something of which more is said
+            if part.kind != "answer" or (line.state == "own" and number + 1 < len(lines)):
                 continue
             yield "sentences", line.text
             marked = line.state == "unsupported"
             yield ("marked" if marked else "supported" if _is_supported(line) else "neither"), line.text
-
-
-def _frames(line: Line, part: Part) -> bool:
-    """Whether a line only says which language is quoted: it opens an answer of which more is said."""
-    return line.state == "own" and part.text.startswith(line.text) and len(part.text) > len(line.text)
 
 
 def _is_supported(line: Line) -> bool:

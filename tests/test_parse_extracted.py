@@ -291,7 +291,7 @@ def test_cells_come_back_from_their_row(cells: list[str]) -> None:
     ids=["100k lines", "questions", "headings", "one line", "marks", "rows"],
 )
 def test_a_megabyte_parses_in_time(source: str) -> None:
-    """A megabyte of anything takes less than two seconds of work."""
+    """A megabyte of anything takes a few seconds of work: a limit that only quadratic work exceeds."""
     started = time.thread_time()
     reason(f"Title\nHeading\n{source}", "txt")
-    assert time.thread_time() - started < 2
+    assert time.thread_time() - started < 5
