@@ -29,7 +29,7 @@ def find_files(paths: Iterable[Path]) -> list[Path]:
     """The article files named or below the named folders, absolute, sorted, each once.
 
     Raises:
-        InputError: a path does not exist, is of another kind, has a name that is not UTF-8, or a folder holds no article.
+        InputError: a path does not exist, is of another kind or no UTF-8, or a folder holds no article.
     """
     found: dict[Path, Path] = {}  # real file -> the name it was found by
     for path in paths:
