@@ -171,8 +171,8 @@ async def test_what_is_not_there_is_told(ana: httpx2.AsyncClient) -> None:
     assert (await ana.post(DRAFTS, json={"message": " "})).status_code == 422
 
 
-@pytest.mark.parametrize("emptied", ["greeting", "q1", "closing", "all"])
-@pytest.mark.parametrize("nothing", ["", " ", "\n\n", "\u3000\n"], ids=repr)
+@pytest.mark.parametrize("emptied", ["greeting", "q1", "all"])
+@pytest.mark.parametrize("nothing", ["", "\u3000\n"], ids=repr)
 @pytest.mark.parametrize("language", list(TICKETS))
 async def test_an_emptied_part_leaves_no_trace(
     ana: httpx2.AsyncClient, language: str, nothing: str, emptied: str
@@ -189,4 +189,4 @@ async def test_an_emptied_part_leaves_no_trace(
         assert "<p></p>" not in copied.text
     assert (await ana.get(f"{path}/versions")).status_code == 200
     sent = await ana.post(f"{path}/sent", json={"version": saved.json()["version"], "confirm": True})
-    assert sent.status_code in (200, 422)
+    assert sent.status_code == 200, sent.text
