@@ -30,6 +30,10 @@ NESTING = 20  # of YAML: what people write by hand has four levels
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml's is ten times as fast
 
 
+class RepeatedName(yaml.MarkedYAMLError):
+    """A name that stands twice in one YAML mapping, of which only the last would count."""
+
+
 def open_file(path: Path) -> BinaryIO:
     """A regular file, open for reading.
 
@@ -102,8 +106,8 @@ def parse_yaml(text: str | bytes) -> object:
     """What a YAML text holds.
 
     Raises:
-        YAMLError: it is malformed, nested deeper than anything people write, or repeats parts by alias, from which a
-            few lines can make gigabytes.
+        YAMLError: it is malformed, nested deeper than anything people write, names something twice, or repeats parts
+            by alias, from which a few lines can make gigabytes.
     """
     depth = 0
     try:
@@ -117,9 +121,34 @@ def parse_yaml(text: str | bytes) -> object:
             if depth > NESTING:
                 problem = f"is nested deeper than {NESTING} levels"
                 raise yaml.MarkedYAMLError(problem=problem, problem_mark=mark)
-        return yaml.load(text, LOADER)  # noqa: S506 - both are safe loaders
+        return _build(text)
     except (ValueError, OverflowError, RecursionError) as error:  # an impossible date, a number of ten thousand digits
         raise yaml.YAMLError(f"holds a value that can't be read ({' '.join(str(error).split())[:100]})") from None
+
+
+def _build(text: str | bytes) -> object:
+    loader = LOADER(text)
+    try:
+        tree = loader.get_single_node()
+        if tree is None:
+            return None
+        _check_names(tree)
+        return loader.construct_document(tree)
+    finally:
+        loader.dispose()
+
+
+def _check_names(node: yaml.Node) -> None:
+    """That no mapping of the tree holds a name twice."""
+    seen: set[tuple[str, str]] = set()
+    for one in node.value if isinstance(node, yaml.CollectionNode) else ():
+        name, value = one if isinstance(node, yaml.MappingNode) else (None, one)
+        if isinstance(name, yaml.ScalarNode):
+            if (name.tag, name.value) in seen:
+                problem = f"`{name.value[:60]}` is there twice; keep one"
+                raise RepeatedName(problem=problem, problem_mark=name.start_mark)
+            seen.add((name.tag, name.value))
+        _check_names(value)
 
 
 def _check_kind(path: Path, mode: int) -> None:

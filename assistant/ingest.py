@@ -29,15 +29,17 @@ def find_files(paths: Iterable[Path]) -> list[Path]:
     """The article files named or below the named folders, absolute, sorted, each once.
 
     Raises:
-        InputError: a path does not exist, is of another kind, or a folder holds no article.
+        InputError: a path does not exist, is of another kind or no UTF-8, or a folder holds no article.
     """
     found: dict[Path, Path] = {}  # real file -> the name it was found by
     for path in paths:
+        check_name(path)
         if path.is_dir():
             inside = [file for file in sorted(path.rglob("*")) if is_article(file, path)]
             if not inside:
                 raise InputError(f"{path}: no article here; articles end in {', '.join(SUFFIXES)}")
             for file in sorted(inside, key=Path.is_symlink):
+                check_name(file)
                 found.setdefault(file.resolve(), absolute(file))
         elif not path.exists():
             raise InputError(f"{path}: no such file or folder")
@@ -48,6 +50,20 @@ def find_files(paths: Iterable[Path]) -> list[Path]:
     if len(found) > FILES_LIMIT:
         raise InputError(f"{len(found)} files are more than the {FILES_LIMIT} that one index takes")
     return list(found.values())
+
+
+def check_name(path: Path) -> None:
+    """That the names of a path can be shown and kept.
+
+    Raises:
+        InputError: one is not UTF-8; shows it escaped.
+    """
+    for part in path.parts:
+        try:
+            part.encode()
+        except UnicodeEncodeError:
+            shown, name = (os.fsencode(text).decode("utf-8", "backslashreplace") for text in (str(path), part))
+            raise InputError(f"{shown}: the name `{name}` is not UTF-8; rename it") from None
 
 
 def absolute(path: Path) -> Path:
@@ -70,10 +86,7 @@ def read_article(path: Path, detector: Detector, language: str = "", limit_mb: i
     Raises:
         SourceError: the file can't be read or is malformed; the message names it and, where there is one, the line.
     """
-    try:
-        str(path).encode()
-    except UnicodeEncodeError:
-        raise InputError(f"{str(path)!a}: the file's name is not UTF-8; rename it") from None
+    check_name(path)
     source = read_text(path, limit_mb * MEGABYTE)
     if not source.strip():
         raise SourceError(path, "is empty")

@@ -18,7 +18,7 @@ from markdown_it.token import Token
 from pydantic import AnyHttpUrl, BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from assistant.errors import SourceError, what_is_wrong
-from assistant.files import parse_yaml
+from assistant.files import RepeatedName, parse_yaml
 from assistant.language import is_language
 from assistant.parse_extracted import Line, cells_of, lead_of, row_block
 from assistant.records import Block, Entry
@@ -104,6 +104,8 @@ def _front_matter(source: str, path: Path) -> tuple[FrontMatter, int]:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         at = mark.line + 2 if mark else 2
+        if isinstance(error, RepeatedName):
+            raise SourceError(path, f"front matter {error.problem}", at) from None
         raise SourceError(path, "front matter is not valid YAML; put text with : or # in quotes", at) from None
 
 

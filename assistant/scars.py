@@ -33,7 +33,8 @@ PAIR_TWICE = regex.compile(r"(\p{Han}{2})\1")
 REDUPLICATED = regex.compile(r"[\p{Hiragana}]{3,4}|(?:[一二三四五六七八九十\d]\S{1,2})|\d+")
 JOINED_SCRIPTS = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
 LETTER = regex.compile(r"\p{L}")
-ADDRESSES = regex.compile(r"(?<![A-Za-z0-9@])(?:[A-Za-z0-9-]{2,}\.)+[A-Za-z]{2,}(?:/[!-~]*)?")
+# A host's labels have at most 63 signs; without a bound, dots and hyphens would take time of their square.
+ADDRESSES = regex.compile(r"(?<![A-Za-z0-9@])(?:[A-Za-z0-9-]{2,63}+\.){1,20}[A-Za-z]{2,}(?:/[!-~]*)?")
 SCRIPTS = {
     "Han": r"\p{Han}", "Kana": r"[\p{Hiragana}\p{Katakana}]", "Hangul": r"\p{Hangul}", "Cyrillic": r"\p{Cyrillic}",
     "Arabic": r"\p{Arabic}", "Devanagari": r"\p{Devanagari}", "Greek": r"[\p{Greek}--[µμΩπΔ]]",

@@ -23,6 +23,7 @@ from assistant.language import normalise_code
 FOLDER = Path(__file__).parent / "senses"
 SPACED = regex.compile(r"[\p{Latin}\p{Cyrillic}\p{Arabic}\p{Devanagari}\p{M}\p{N}*' -]+")
 LETTER = r"[\p{L}\p{M}\p{N}]"
+LONGEST_STEM = 40  # letters before an ending: tried at every letter, more would take time of a long word's square
 SENSES = (
     "only", "all", "always", "never", "must", "sure", "partly", "depends", "at_most", "at_least", "free", "right",
     "wrong",
@@ -125,7 +126,7 @@ def as_pattern(term: str) -> str:
     if not SPACED.fullmatch(term):
         return regex.escape(term)
     middle = regex.escape(term.strip("*")).replace(r"\ ", r"\s+")
-    before = rf"{LETTER}*" if term.startswith("*") else f"(?<!{LETTER})"
+    before = f"{LETTER}{{0,{LONGEST_STEM}}}" if term.startswith("*") else f"(?<!{LETTER})"
     return f"{before}{middle}" + (rf"{LETTER}*" if term.endswith("*") else f"(?!{LETTER})")
 
 

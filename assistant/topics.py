@@ -258,12 +258,12 @@ def _save(path: Path, write: Callable[[IO[bytes]], None]) -> None:
 def _load(path: Path, identity: str) -> Topics | None:
     """The kept topics; None where there are none or the file is damaged."""
     try:
-        with np.load(path, allow_pickle=False) as stored:
+        with path.open("rb") as kept, np.load(kept, allow_pickle=False) as stored:
             arrays: dict[str, Any] = {name: stored[name] for name in stored.files}
         arrays["tokens"] = np.load(path.with_suffix(TOKENS), mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError, BadZipFile):
+        languages = [str(code) for code in arrays.pop("languages")]
+        names = tuple(map(str, arrays.pop("names")))
+        means = dict(zip(languages, arrays.pop("means"), strict=True))
+    except (OSError, ValueError, EOFError, BadZipFile, KeyError):
         return None
-    languages = [str(code) for code in arrays.pop("languages")]
-    names = tuple(map(str, arrays.pop("names")))
-    means = dict(zip(languages, arrays.pop("means"), strict=True))
     return Topics(identity=identity, names=names, **arrays, means=means)

@@ -201,3 +201,23 @@ def test_what_people_write_is_read() -> None:
     """Lists, texts, numbers and dates of ordinary YAML are read as they are."""
     assert parse_yaml("a: [1, {b: x}]\nc: 2026-11-30\n") is not None
     assert parse_yaml("- {kind: figures, path: ja/a.md}\n") == [{"kind": "figures", "path": "ja/a.md"}]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_name_given_twice_is_refused_by_line(tmp_path: Path, language: str) -> None:
+    """Front matter, phrases and allow lists that name something twice, quoted or not, are refused by file and line."""
+    text = TEXTS[language]
+    article, allowed, phrases = tmp_path / "x.md", tmp_path / "parity.yaml", tmp_path / "phrases" / "en.yaml"
+    article.write_text(f"---\ntitle: {text}\n'title': b\n---\n## a\n\nb\n", encoding="utf-8")
+    allowed.write_text(f"- kind: figures\n  path: a.md\n  kind: names\n  reason: {text}\n", encoding="utf-8")
+    phrases.parent.mkdir()
+    phrases.write_text(f"person: {text}\n\nperson: b\n", encoding="utf-8")
+    for read, file in (
+        (lambda: read_article(article, detector()), article),
+        (lambda: read_allowances(allowed), allowed),
+        (lambda: Wordings(phrases.parent), phrases),
+    ):
+        with pytest.raises(InputError, match=r"is there twice") as caught:
+            read()
+        assert str(caught.value).startswith(str(file))
+        assert ":3:" in str(caught.value) or "line 3" in str(caught.value)

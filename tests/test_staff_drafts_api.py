@@ -169,3 +169,24 @@ async def test_what_is_not_there_is_told(ana: httpx2.AsyncClient) -> None:
         assert response.status_code == 404
         assert response.json()["error"]
     assert (await ana.post(DRAFTS, json={"message": " "})).status_code == 422
+
+
+@pytest.mark.parametrize("emptied", ["greeting", "q1", "all"])
+@pytest.mark.parametrize("nothing", ["", "\u3000\n"], ids=repr)
+@pytest.mark.parametrize("language", list(TICKETS))
+async def test_an_emptied_part_leaves_no_trace(
+    ana: httpx2.AsyncClient, language: str, nothing: str, emptied: str
+) -> None:
+    """A draft with parts that hold nothing but white space is saved, copied, listed and sent without them."""
+    draft = await write(ana, language)
+    path = f"{DRAFTS}/{draft['id']}"
+    gone = [one["id"] for one in draft["parts"] if emptied in ("all", one["id"])]
+    saved = await ana.put(path, json=texts(draft, **dict.fromkeys(gone, nothing)))
+    assert saved.status_code == 200
+    for query in ({}, {"format": "html"}, {"sources": True}, {"format": "html", "sources": True}):
+        copied = await ana.get(f"{path}/copy", params=query)
+        assert copied.status_code == 200, copied.text
+        assert "<p></p>" not in copied.text
+    assert (await ana.get(f"{path}/versions")).status_code == 200
+    sent = await ana.post(f"{path}/sent", json={"version": saved.json()["version"], "confirm": True})
+    assert sent.status_code == 200, sent.text

@@ -132,3 +132,19 @@ def test_an_everyday_subject_is_the_articles_own_where_they_come_near_it(
     build(settings, parts=parts)
     assert "pet_care_question" in index.snapshot().covered
     assert "pet_care_question" not in own.index.snapshot().covered
+
+
+@pytest.mark.parametrize("ending", [".npz", ".tokens.npy"])
+def test_a_damaged_file_is_made_again(tmp_path: Path, ending: str) -> None:
+    """A kept file that was cut in half is embedded again, which is reported, and then read."""
+    file = tmp_path / "topics.yaml"
+    file.write_text("elsewhere: {a: {en: [b]}}\neveryday: {c: {en: [d]}}\nusual: {e: {en: [f]}}\n")
+    load_topics(WordEmbedder(), tmp_path, file)
+    [kept] = tmp_path.glob(f"topics-*{ending}")
+    kept.write_bytes(kept.read_bytes()[: kept.stat().st_size // 2])
+    shares: list[float] = []
+    load_topics(WordEmbedder(), tmp_path, file, lambda _stage, share: shares.append(share))
+    assert shares[-1] == 1.0
+    again = WordEmbedder()
+    load_topics(again, tmp_path, file)
+    assert not again.queries

@@ -73,9 +73,9 @@ def check_files(paths: Sequence[Path], limit_mb: int, allow: Path | None = None)
     Raises:
         InputError: a path itself is no article file and no folder of them, or the list can't be used.
     """
+    files = find_files(paths)
     lists = [allow] if allow else [path / NAME for path in paths if (path / NAME).is_file()]
     allowances = [(file, read_allowances(file)) for file in lists]
-    files = find_files(paths)
     wordings = Wordings()
     detector = Detector(wordings.languages, wordings.evidence)
     problems: list[Problem] = []

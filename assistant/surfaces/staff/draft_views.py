@@ -146,7 +146,7 @@ def as_html(draft: DraftBody, heading: str = "") -> str:
 
 def _marked(part: PartBody, with_markers: bool) -> list[str]:
     """The part's sentences, with a marker behind the last of those that rest on the same passage."""
-    following = [*(line.source for line in part.lines[1:]), 0]
+    following = [*(line.source for line in part.lines[1:]), 0][: len(part.lines)]  # a part may be emptied
     pieces = []
     for line, after in zip(part.lines, following, strict=True):
         bare = line.text.rstrip()
