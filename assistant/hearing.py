@@ -71,6 +71,10 @@ class Hearing:
         said = spoken(text)
         return [language for language, phrases in self._persons.items() if holds(said, phrases)]
 
+    def only_agrees(self, text: str) -> list[str]:
+        """Languages in which the text is a yes or a no, which asks nothing."""
+        return [code for code, wording in self.wordings.by_language.items() if wording.opens.is_all_of(text)]
+
     def peel(self, text: str, language: str) -> str:
         """The text without a greeting or thanks before or after; as it is where nothing would be left."""
         for _ in range(2):

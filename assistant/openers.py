@@ -22,6 +22,8 @@ PILED = 4  # hedges before one another: "Unfortunately, as a rule, no."
 BEFORE = regex.compile(r"[^\p{L}\p{N}]+")
 CLAUSE = regex.compile(r"(?:[\p{L}\p{M}\p{N}'\u200c\u200d]|(?<=\S)-(?=\S)|\s)*")
 WORD = regex.compile(r"[\p{L}\p{M}\p{N}'\u200c\u200d-]")
+WORD_RUN = regex.compile(r"[\p{L}\p{M}\p{N}'\u200c\u200d-]+")
+ASKED = regex.compile(r"[?？؟]")
 UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]")
 
 
@@ -42,6 +44,11 @@ class Openers(BaseModel):
     def side(self, sentence: str) -> Side:
         """What the sentence says to the question it answers, whatever that is."""
         return self._side(_folded(sentence), PILED)
+
+    def is_all_of(self, text: str) -> bool:
+        """Whether a text says yes or no and nothing else."""
+        said = " ".join(WORD_RUN.findall(_folded(text)))
+        return not ASKED.search(text) and any(said == phrase.replace(REST, "") for phrase, _ in self._sides)
 
     def _side(self, text: str, hedges: int) -> Side:
         text = text[len(opening.group()) :] if (opening := BEFORE.match(text)) else text

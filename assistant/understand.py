@@ -23,6 +23,7 @@ JOINERS = "\u200c\u200d \n\t"
 LETTER, SIGN = regex.compile(r"\p{L}"), regex.compile(r"[\p{L}\p{N}]")
 LEAST_SIGNS = 2  # different ones: a letter, a number, or one sign over and over asks nothing
 PILED = regex.compile(r"(\p{M}{8})\p{M}+")  # no script piles up more marks; ordering them takes quadratic time
+SHARED = 2  # a "no" of more languages than these (two spellings of Chinese) tells nothing of the language
 HISTORY_TURNS = 5  # how far back a message's language may still be told by what was written before
 CONTEXT_TURNS = 2  # earlier questions that one which leans is searched with; more was worse on the public sets
 INVISIBLE = regex.compile(
@@ -85,6 +86,9 @@ def understand(
     for language in (*surroundings, "en", written, *heard):  # "hi" is several languages'
         if language in heard:
             return Understood(language, heard[language])
+    if agreed := hearing.only_agrees(message):
+        known = [*surroundings, *(() if surroundings and len(agreed) > SHARED else ("en", written, *agreed))]
+        return Understood(next((code for code in known if code in agreed), known[0]), "nothing")
     wanted, text = hearing.instruction(message, (written, *surroundings, "en"))
     asked = [question for question in spoken if _asks(question, hearing)]
     if wanted and not text:  # "in English, please": what was asked before is meant

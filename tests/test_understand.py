@@ -182,3 +182,23 @@ def test_what_holds_no_words_asks_nothing(text: str) -> None:
 def test_the_shortest_questions_ask_something(text: str) -> None:
     """Two signs are enough for a word, in any script."""
     assert says_something(text)
+
+
+@pytest.mark.parametrize(
+    ("message", "page", "language"),
+    [
+        ("yes", "en", "en"),
+        ("No.", "ja", "ja"),
+        ("No.", "es", "es"),
+        ("sí", "en", "es"),
+        ("はい", "en", "ja"),
+        ("いいえ。", "ja", "ja"),
+        ("可以", "zh-Hans", "zh-Hans"),
+        ("不是", "en", "zh-Hans"),
+    ],
+)
+def test_a_yes_or_no_asks_nothing(message: str, page: str, language: str) -> None:
+    """A bare yes or no is no question, in the page's language where it is a word of that; with a mark it may be one."""
+    asked = ask(message, (page,))
+    assert (asked.intent, asked.language) == ("nothing", language)
+    assert ask(f"{message}?", (page,)).intent == "question"
