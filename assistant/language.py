@@ -51,8 +51,7 @@ WIDE = regex.compile(r"[\p{East_Asian_Width=W}\p{East_Asian_Width=F}]")
 LATIN_WORD = regex.compile(r"\p{Script=Latin}[\p{Script=Latin}\p{M}'’-]*")
 LATIN_RUN = regex.compile(r"[\p{Script=Latin}\p{N}][\p{Script=Latin}\p{M}\p{N}._/-]*")  # `my-package2` is one
 LOWER_WORD = regex.compile(r"[\p{Ll}\p{Lo}\p{M}]{2,}\.?")
-# A mailbox is tried from its first sign only: from each, a long word without @ would take time of its square.
-ADDRESS = regex.compile(r"(?:https?://|www\.)[!-~]+|(?<![\w.+-])[\w.+-]++@[\w-]+\.[\w.-]+", regex.ASCII)
+ADDRESS = regex.compile(r"(?:https?://|www\.)[!-~]+|(?<![\w.+-])[\w.+-]++@[\w-]+\.[\w.-]+", regex.ASCII)  # linear
 DETECTED_CHARACTERS = 2000  # more tells nothing new, and detection stays fast whatever is pasted
 HAN_CONFLICT = 2.5  # nats: more than any hint, so that 手续 stays Chinese on a Japanese page
 SENTENCE_END = regex.compile(
