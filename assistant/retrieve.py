@@ -110,10 +110,11 @@ class Retriever:
         lexical = snapshot.lexical.score(question.text)
         topical = snapshot.directions @ topics.expansion
         names = self._candidates(snapshot, views, tokens, lexical, topical)
-        families = self._score(snapshot, names, tokens, lexical, topical)
-        if not families:  # an ingest has just replaced all of it; the next question sees the new state
+        found = self.index.family_tokens(snapshot, names)
+        if not found:  # an ingest has just replaced all of it; the next question sees the new state
             return Candidates(snapshot, (), {})
-        signals = self._signals(snapshot, families, topics, tokens)
+        families = self._score(snapshot, found, tokens, lexical, topical)
+        signals = self._signals(snapshot, families, found[families[0].name], topics, tokens)
         return Candidates(snapshot, tuple(families), signals, *self.topics.intent(topics))
 
     def judge(self, found: Found) -> Outcome:
@@ -152,12 +153,9 @@ class Retriever:
         return list(names)
 
     def _score(
-        self, snapshot: Snapshot, names: Sequence[str], tokens: Array, lexical: Array, topical: Array
+        self, snapshot: Snapshot, found: dict[str, FamilyTokens], tokens: Array, lexical: Array, topical: Array
     ) -> list[Family]:
         fusion = self.calibration.fusion_for(len(tokens))
-        found = self.index.family_tokens(snapshot, names)
-        if not found:
-            return []
         cosines, bounds = _cosines(tokens, [(family.tokens, family.starts) for family in found.values()])
         loaded = list(found.values())
         bodies = _per_family(np.maximum.reduceat(cosines, bounds).mean(axis=1), loaded)
@@ -173,11 +171,15 @@ class Retriever:
         return sorted(families, key=lambda family: -family.score)
 
     def _signals(
-        self, snapshot: Snapshot, families: Sequence[Family], topics: Resemblance, tokens: Array
+        self,
+        snapshot: Snapshot,
+        families: Sequence[Family],
+        best: FamilyTokens,
+        topics: Resemblance,
+        tokens: Array,
     ) -> dict[str, float]:
         """What the confidence is learned from; names are those of calibration.json."""
         scores = [family.score for family in families]
-        best = self.index.family_tokens(snapshot, [families[0].name])[families[0].name]
         elsewhere = self.topics.elsewhere & ~np.isin(self.topics.names, list(snapshot.covered))
         return {
             "elsewhere": float(topics.one_way[elsewhere].max()),

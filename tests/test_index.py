@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import httpx
@@ -18,7 +18,7 @@ import pytest
 from assistant.bootstrap import Parts, build, ingest
 from assistant.build_index import update_index
 from assistant.errors import IndexUnavailable, InputError, SourceError
-from assistant.index import Index
+from assistant.index import FamilyTokens, Index, Snapshot
 from assistant.language import Detector
 from assistant.records import Question
 from assistant.settings import Settings, read_settings
@@ -395,6 +395,29 @@ def test_questions_during_ingests_never_fail(parts: Parts, corpus: Path) -> None
     for thread in threads:
         thread.join(30)
     assert failures == []
+
+
+@pytest.mark.parametrize(
+    "text", ["哪里可以停车？", "どこに駐車できますか", "¿Dónde puedo aparcar?", "Where can I park?"]
+)
+def test_articles_replaced_while_a_question_is_scored(
+    parts: Parts, corpus: Path, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A question whose passages are replaced after their vectors were read is answered from what was read."""
+    ingest(parts, [corpus])
+    assistant = build(parts.settings, parts=parts)
+    writer, read = make_parts(parts.settings.home), parts.index.family_tokens
+
+    def then_replace(snapshot: Snapshot, names: Iterable[str]) -> dict[str, FamilyTokens]:
+        found = read(snapshot, names)
+        for language in ARTICLES:
+            write_article(corpus, language, "Nothing of it is left.")
+        ingest(writer, [corpus])
+        assert not read(parts.index.snapshot(), ())  # another process's ingest has been seen
+        return found
+
+    monkeypatch.setattr(parts.index, "family_tokens", then_replace)
+    assert assistant.retriever.find(Question(text, "en")).hits
 
 
 def test_an_index_of_a_former_format_is_refused_and_then_brought_up_to_date(parts: Parts, corpus: Path) -> None:
