@@ -175,8 +175,8 @@ class Drafter:
             shown = ask.text if len(ask.text) <= SHOWN else ask.text[: SHOWN - 1] + "…"
             gap = self.hearing.wordings.nearest(language).ticket.gap.format(question=shown)
             return Part(name, "gap", ask.number, gap, gap)
-        answer_to = self.hearing.wordings.nearest(language).answer_to
-        paragraph = "".join(_joined(self._unsaid(kept, question, before), draft.opening, answer_to, language))
+        concerning = self.hearing.wordings.nearest(language).concerning
+        paragraph = "".join(_joined(self._unsaid(kept, question, before), draft.opening, concerning, language))
         return Part(name, "answer", ask.number, paragraph, paragraph)
 
     def _unsaid(self, kept: Sequence[Sentence], question: Question, before: Sequence[Part]) -> list[Sentence]:
@@ -214,7 +214,7 @@ def _said_in(ask: Ask, draft: Draft, question: Question, asks: Sequence[Ask], pa
     return next(holding, 0) if texts else 0
 
 
-def _joined(sentences: Sequence[Sentence], opening: str, answer_to: str, language: str) -> Iterator[str]:
+def _joined(sentences: Sequence[Sentence], opening: str, concerning: str, language: str) -> Iterator[str]:
     """The sentences as one text, in the customer's spelling."""
     if opening:
         yield opening + "\n\n"
@@ -223,7 +223,7 @@ def _joined(sentences: Sequence[Sentence], opening: str, answer_to: str, languag
         text = spelled(sentence.text, sentence.passage.language, language)
         if sentence.asked and sentence.asked != asked:
             named = spelled(sentence.asked, sentence.passage.language, language)
-            yield ("\n\n" if before else "") + answer_to.format(question=named) + "\n"
+            yield ("\n\n" if before else "") + concerning.format(question=named) + "\n"
             before = ""
         yield joint(before, sentence, text) + text
         before, asked = text, sentence.asked

@@ -32,6 +32,9 @@ REMEMBERED = 2000  # short texts
 TYPO_LETTERS = 5  # a word this long may be one slip away from a phrase
 CLAUSE = regex.compile(r"[,.!?;:，。！？；：、…~〜～\n،؛؟।|]+\s*|\s+[—–-]+\s+")
 TRAIL, TRAILING = "…", 8  # what stands only at the end of a text, of so many letters at most
+# Where a text goes over to a script with cases (Latin, Greek, Cyrillic), or from it to one without.
+SWITCH = regex.compile(r"(?<=\p{Lo})\P{L}*(?=[\p{Lu}\p{Ll}])|(?<=[\p{Lu}\p{Ll}])\P{L}*(?=\p{Lo})")
+AROUND = " ,，、:：;；.。\n"
 BLANK = "\ue000"  # stands for a language's name while patterns are compared
 LETTERS = regex.compile(r"[\p{L}\p{N}]")
 
@@ -103,6 +106,12 @@ class Hearing:
             readers: the languages in which the command may be written.
         """
         known = tuple(dict.fromkeys(self.wordings.nearest(reader).language for reader in readers))
+        switches = list(SWITCH.finditer(text))
+        for switch in (*switches[:1], *switches[-1:]):  # 多少钱 in English please: the command is in words of its own
+            head, tail = text[: switch.end()], text[switch.start() :]
+            for command, rest in ((head, tail), (tail, head)):
+                if wanted := self._command(plain(command), self.wordings.languages, whole=True):
+                    return wanted[0], rest.strip(AROUND)
         folded = plain(text)
         if not any(name in folded for reader in known for name in self._names(reader)):
             return "", text
@@ -110,7 +119,7 @@ class Hearing:
         clauses = list(zip(cuts[::2], cuts[1::2], strict=True))
         for start, end in clauses:
             if wanted := self._command(plain(text[start:end]), known, whole=True):
-                rest = (text[:start] + text[end:]).strip(" ,，、:：;；.。\n")
+                rest = (text[:start] + text[end:]).strip(AROUND)
                 return wanted[0], rest if LETTERS.search(rest) else ""
         found = self._command(folded, known, whole=False)
         return found or ("", text)
@@ -125,7 +134,11 @@ class Hearing:
         if digits and not NOT_SPOKEN.sub("", regex.sub(r"\p{Nd}", "", text)):
             return options[int(digits) - 1] if 0 < int(digits[:3]) <= len(options) else ""
         for wording in self.wordings.by_language.values():
-            for option, names in zip(options, wording.hears.ordinals, strict=False):
+            named = [
+                *zip(options, wording.hears.ordinals, strict=False),
+                *((one, wording.hears.last) for one in options[-1:]),
+            ]
+            for option, names in named:
                 if said in {spoken_phrase(name) for name in names}:
                     return option
         return ""
@@ -153,6 +166,14 @@ class Hearing:
         for word in self._bare_words(self.wordings.nearest(language).language):
             said = word.sub("\ue000", said)
         return not said.strip("\ue000")
+
+    def says_nothing(self, text: str, language: str) -> bool:
+        """Whether the text does nothing but point back, which asks nothing where nothing was said before."""
+        said = spoken(text).replace(" ", "\ue000")
+        for word in self._bare_words(self.wordings.nearest(language).language, asks=False):
+            said = word.sub("\ue000", said)
+        points = self.leans(text, language) or holds(spoken(text), self._small_words("more", language)[0])
+        return points and not said.strip("\ue000")
 
     def _is_pleasant(self, text: str) -> bool:
         return bool({"greeting", "thanks"} & set(self.heard(text).values()))
@@ -189,8 +210,9 @@ class Hearing:
                 if name not in text:
                     continue
                 bare, said, fillers = self._patterns[reader]
-                template = without(text.replace(name, BLANK, 1), fillers)
-                if whole and template in bare:
+                said_of = text.replace(name, BLANK, 1)
+                template = without(said_of, fillers)
+                if whole and (template in bare or said_of in bare):  # "please" belongs to some of the patterns
                     return code, ""
                 rest = None if whole else beside(template, said)
                 if rest is not None:
@@ -227,10 +249,10 @@ class Hearing:
         return [spoken(phrase) for phrase in phrases if phrase not in ends], [spoken(phrase) for phrase in ends]
 
     @cache  # noqa: B019 - one Hearing lives as long as the process
-    def _bare_words(self, language: str) -> list[regex.Pattern[str]]:
+    def _bare_words(self, language: str, asks: bool = True) -> list[regex.Pattern[str]]:
         """The words that say nothing of a subject, the longest first, in a text whose spaces are U+E000."""
         hears = self.wordings.by_language[language].hears
-        phrases = (*hears.leans, *hears.more, *hears.asks, *hears.fillers, *hears.joins)
+        phrases = (*hears.leans, *hears.more, *hears.fillers, *((*hears.asks, *hears.joins) if asks else ()))
         words = {spoken(phrase).replace(" ", "\ue000") for phrase in phrases} - {""}
         patterns = []
         for word in sorted(words, key=len, reverse=True):

@@ -57,7 +57,7 @@ HAN_CONFLICT = 2.5  # nats: more than any hint, so that 手续 stays Chinese on 
 SENTENCE_END = regex.compile(
     r"[。！？｡]+[」』”’）】》\"')\]]*\s*"  # full-width marks end a sentence wherever they stand
     r"|[.!?…؟۔।॥።]+[”’»\"')\]]*(?:\s+|$)"  # the others only before a space, so 7.7 and example.com stay whole
-    r"|\n+"
+    r"|[!?؟]+(?=[\p{Lo}¿¡])|\n+"  # or as in 多少?在哪?
 )
 LETTER = regex.compile(r"\p{L}")
 HAN_SCRIPTS = ("Hans", "Hant", "Jpan")  # told apart by more than counting
@@ -90,7 +90,7 @@ def _letters(script: str) -> regex.Pattern[str]:
 
 
 def is_right_to_left(code: str) -> bool:
-    """Whether the language is written from right to left, by its script's letters in CLDR."""
+    """Whether the language is written from right to left."""
     try:
         return Locale.parse(code.replace("-", "_")).text_direction == "rtl"
     except (UnknownLocaleError, ValueError):
@@ -107,7 +107,7 @@ def language_name(code: str, reader: str) -> str:
 
 
 def is_language(code: str) -> bool:
-    """Whether CLDR knows the language (`jp` is none, `ja` is)."""
+    """Whether CLDR knows the language."""
     try:
         Locale.parse(normalise_code(code).replace("-", "_"))
     except (UnknownLocaleError, ValueError):

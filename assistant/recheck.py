@@ -126,7 +126,7 @@ class Checker:
         named = {language_name(one.language, language) for one in evidence}
         openings = [words.quoted_from.format(language=name) for name in named]
         asked = {spelled(one.asked, one.language, language) for one in evidence}
-        openings += [words.answer_to.format(question=question) for question in asked]
+        openings += [form.format(question=one) for form in (words.answer_to, words.concerning) for one in asked]
         return said in {piece.strip() for opening in openings for piece in split_sentences(opening)}
 
     def _judged(self, text: str, evidence: Sequence[Passage], language: str) -> Line:

@@ -15,7 +15,7 @@ from assistant.errors import InputError
 from assistant.hearing import Hearing
 from assistant.language import Detector, normalise_code
 from assistant.parts import split_questions
-from assistant.records import Question, Turn, Understood
+from assistant.records import Intent, Question, Turn, Understood
 from assistant.spelling import unify_lines
 
 ALLOWED_CONTROLS = "\n\t"
@@ -118,9 +118,9 @@ def _take_apart(
         if hearing.wants_person(part):
             wants_person = True
             continue
-        if hearing.heard(part):
-            continue
         before_all = (*asked, *(question.text for question in questions))
+        if hearing.heard(part) or (not before_all and hearing.says_nothing(part, written)):
+            continue
         before = before_all[-CONTEXT_TURNS:]
         is_bare = bool(before) and hearing.is_bare(part, written)
         context: tuple[str, ...] = ()
@@ -135,7 +135,8 @@ def _take_apart(
             context, may_stand = (before[-1],), True
         own = written if written != language else ""
         questions.append(Question(part, language, "question", own, context, is_bare, may_stand, rounds))
-    return Understood(language, "question" if questions else "person", tuple(questions), wants_person)
+    intent: Intent = "question" if questions else "person" if wants_person else "nothing"
+    return Understood(language, intent, tuple(questions), wants_person)
 
 
 def _last_subject(asked: Sequence[str], hearing: Hearing, language: str) -> tuple[str, int]:

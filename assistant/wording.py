@@ -26,6 +26,7 @@ PLACEHOLDERS = {
     "quoted_from": {"language"},
     "partly": {"part"},
     "answer_to": {"question"},
+    "concerning": {"question"},
     "person": {"address"},
     "offer": {"address"},
     "interface.too_long": {"limit"},
@@ -112,7 +113,7 @@ class Hears(BaseModel):
         more: what asks for more of the same.
         answer_in: commands for the reply's language; in_language: the same as a clause of its own.
         called: names of languages that CLDR does not have, each with its code.
-        ordinals: ways to name the first, second and third of three options.
+        ordinals: ways to name the first, second and third option; last: the last, of however many.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -131,6 +132,7 @@ class Hears(BaseModel):
     answer_in: Phrases
     in_language: Phrases
     called: dict[Text, Text]
+    last: Phrases
     ordinals: Annotated[list[Phrases], Field(min_length=3, max_length=3)]
 
     @model_validator(mode="after")
@@ -169,6 +171,7 @@ class Wording(BaseModel):
     noted: Text
     partly: Text
     answer_to: Text
+    concerning: Text
     person: Text
     person_told: Text
     nobody: Text

@@ -198,6 +198,6 @@ def test_a_yes_among_several_questions_names_its_own(drafter: Drafter, language:
     rows = drafter.retriever.index.snapshot().rows
     own = next(row.passage for row in rows if row.passage.language == language and row.passage.anchor == "faq-combine")
     letter = drafter.write(f"{ASKED[language][0]}\n{own.question}")
-    named = drafter.hearing.wordings.nearest(language).answer_to.format(question=own.question)
+    named = drafter.hearing.wordings.nearest(language).concerning.format(question=own.question)
     assert letter.parts[2].text.startswith(named)
     assert {line.state for line in drafter.check(letter, letter.parts[2])} == {"own", "supported"}

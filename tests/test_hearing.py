@@ -124,6 +124,16 @@ def test_pleasantries_are_peeled(text: str, language: str, left: str) -> None:
         ("أجب بالإنجليزية", "ar", "en", ""),
         ("अंग्रेज़ी में जवाब दो", "hi", "en", ""),
         ("jawab dalam bahasa Inggris", "id", "en", ""),
+        ("Trainium值多少钱 in English please", "zh-Hans", "en", "Trainium值多少钱"),
+        ("額度多少 Spanish please", "zh-Hant", "es", "額度多少"),
+        ("資格は？ in Spanish", "ja", "es", "資格は？"),
+        ("怎么申请 en español por favor", "zh-Hans", "es", "怎么申请"),
+        ("How long do they last 日本語で", "en", "ja", "How long do they last"),
+        ("¿cuánto dura? 用中文回答", "es", "zh-Hans", "¿cuánto dura?"),
+        ("in English, 额度多少", "zh-Hans", "en", "额度多少"),
+        ("كم الرصيد in English", "ar", "en", "كم الرصيد"),
+        ("能跑 English 模型吗", "zh-Hans", "", "能跑 English 模型吗"),
+        ("支持 Spanish", "zh-Hans", "", "支持 Spanish"),
         ("is there support in Spanish?", "en", "", "is there support in Spanish?"),
         ("英文文档在哪里", "zh-Hans", "", "英文文档在哪里"),
         ("日本語で書かれた資料はありますか", "ja", "", "日本語で書かれた資料はありますか"),
@@ -142,6 +152,20 @@ def test_commands_for_a_language(text: str, reader: str, wanted: str, left: str)
 def test_options_are_chosen(text: str) -> None:
     """An option is chosen by its number in any script, its place in any language, or its own text."""
     assert hearing().choice(text, ["Kosten?", "期限", "¿Quién?"]) == "Kosten?"
+
+
+@pytest.mark.parametrize("text", ["the last one", "最后一个", "最後一個", "最後の", "el último", "마지막", "последний"])
+@pytest.mark.parametrize("count", [2, 3])
+def test_the_last_option_is_chosen(text: str, count: int) -> None:
+    """The last option is chosen as such, of two as of three."""
+    options = ["Kosten?", "期限", "¿Quién?"][:count]
+    assert hearing().choice(text, options) == options[-1]
+
+
+@pytest.mark.parametrize("text", ["third", "第三个", "三つ目", "tercero"])
+def test_a_third_option_of_two_chooses_nothing(text: str) -> None:
+    """The third of two options is none of them."""
+    assert hearing().choice(text, ["Kosten?", "期限"]) == ""
 
 
 @pytest.mark.parametrize("text", ["4", "0", "第四个", "what is the first step", "2 年", "期间"])

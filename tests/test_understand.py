@@ -185,6 +185,40 @@ def test_the_shortest_questions_ask_something(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("message", "language"),
+    [("any more?", "en"), ("anything else?", "en"), ("还有吗", "zh-Hans"), ("他には？", "ja"), ("¿algo más?", "es")],
+)
+def test_more_of_nothing_asks_nothing(message: str, language: str) -> None:
+    """Words that only point back ask nothing at the start of a conversation, and lean on it later."""
+    asked = ask(message, (language,))
+    assert (asked.intent, asked.language, asked.questions) == ("nothing", language, ())
+    assert ask(message, (language,), (Turn("user", "PyTorch?"),)).intent == "question"
+
+
+@pytest.mark.parametrize(
+    ("message", "language"),
+    [("how much?", "en"), ("多少钱？", "zh-Hans"), ("いくら？", "ja"), ("¿cuánto?", "es"), ("other plans?", "en")],
+)
+def test_a_few_words_that_ask_are_a_question(message: str, language: str) -> None:
+    """What asks of something is a question without any conversation before it, however short."""
+    assert ask(message, (language,)).intent == "question"
+
+
+@pytest.mark.parametrize(
+    ("message", "language"),
+    [
+        ("额度值多少?你们办公室在哪?", "zh-Hans"),
+        ("いくらですか?社長は誰?", "ja"),
+        ("¿Cuánto vale?¿Quién es el fundador?", "es"),
+        ("How much? Who is the founder?", "en"),
+    ],
+)
+def test_questions_side_by_side_are_two(message: str, language: str) -> None:
+    """Two questions are told apart where marks of half width stand between them without a space."""
+    assert len(ask(message, (language,)).questions) == 2
+
+
+@pytest.mark.parametrize(
     ("message", "page", "language"),
     [
         ("yes", "en", "en"),
