@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
@@ -27,6 +28,8 @@ from assistant.weights import FORMAT, GRAPH, NAME, PIECES, PROMPTS, Report, buil
 
 BUNDLED = "bundled"
 BEGIN, END = 0, 2
+# The articles' own questions are embedded again with every reply that weighs or suggests them. 40 KB a text at most.
+REMEMBERED, REMEMBERED_TOKENS = 256, 48
 SAYING = regex.compile(r"[\p{L}\p{N}\p{Sc}%％]")  # a token that says something; of punctuation only `%` does
 
 Vectors = NDArray[np.float32]
@@ -126,6 +129,7 @@ class BundledEmbedder:
         self.name = f"{NAME} int8 ({PACKAGE} {VERSION}) {SOURCE_SHA256[:8]}-{read_adapter().identity}-{FORMAT}"
         self._workers = ThreadPoolExecutor(threads or physical_cores(limit=4), thread_name_prefix="embed")
         self._prompt_lengths = {prompt: len(self._tokenizer.encode(prompt)) for prompt in PROMPTS.values()}
+        self._remember = lru_cache(REMEMBERED)(self._embed_row)
 
     def embed_queries(self, texts: Sequence[str]) -> list[Embedding]:
         """One Embedding a question, in order; what lies beyond 512 positions is left out."""
@@ -141,12 +145,15 @@ class BundledEmbedder:
 
     def _embed(self, texts: Sequence[str], prompt: str) -> list[Embedding]:
         skipped = 1 + self._prompt_lengths[prompt]
-        rows = [self.token_ids(prompt + text) for text in texts]
+        rows = [tuple(self.token_ids(prompt + text)) for text in texts]
         if len(rows) == 1:  # a question need not wait behind passages that are being indexed
-            return [self._embed_row(rows[0], skipped)]
-        return list(self._workers.map(lambda row: self._embed_row(row, skipped), rows))
+            return [self._embedding(rows[0], skipped)]
+        return list(self._workers.map(lambda row: self._embedding(row, skipped), rows))
 
-    def _embed_row(self, row: list[int], skipped: int) -> Embedding:
+    def _embedding(self, row: tuple[int, ...], skipped: int) -> Embedding:
+        return (self._remember if len(row) <= REMEMBERED_TOKENS else self._embed_row)(row, skipped)
+
+    def _embed_row(self, row: tuple[int, ...], skipped: int) -> Embedding:
         """The embedding of one text's ids, the first `skipped` of which are begin and prompt."""
         ids = np.array([row], np.int64)
         given = {"input_ids": ids, "attention_mask": np.ones_like(ids)}

@@ -1,7 +1,7 @@
 """Small help centres, written for training and calibration: passages, questions they answer, questions they don't.
 
-In: sites/<name>.txt. Out: Sites, and their articles as files that an ingest takes. Never: real texts or the corpus's
-subject.
+In: sites/<name>.txt, and sites/next/<name>.txt, which the model has not learned from yet. Out: Sites, and their
+articles as files that an ingest takes. Never: real texts or the corpus's subject.
 
 A file has one record a line, its fields parted by tabs:
     S  name  language  subject

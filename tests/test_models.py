@@ -144,6 +144,22 @@ def test_batches_equal_singles(embedder: BundledEmbedder) -> None:
         np.testing.assert_array_equal(found.vector, alone.vector)
 
 
+@pytest.mark.parametrize(
+    "text", ["退款需要多久？", "返金はいつ？", "¿Cuándo me devuelven el dinero?", "When is my refund?"]
+)
+def test_a_short_text_is_computed_once(text: str, embedder: BundledEmbedder) -> None:
+    """A short text asked again is remembered, as a question apart from the same text as a passage."""
+    (first,), (passage,) = embedder.embed_queries([text]), embedder.embed_passages([text])
+    assert embedder.embed_queries([text, text]) == [first, first]
+    assert not np.array_equal(first.vector, passage.vector)
+
+
+def test_long_texts_are_not_remembered(embedder: BundledEmbedder) -> None:
+    """What is remembered stays small, whatever is asked."""
+    text = "word " * 100
+    assert embedder.embed_queries([text])[0] is not embedder.embed_queries([text])[0]
+
+
 @pytest.mark.parametrize("text", ["", "   \n", "\u200d"])
 def test_empty_text_has_a_vector_and_no_tokens(text: str, embedder: BundledEmbedder) -> None:
     """A text with nothing in it gets the prompt's unit vector and zero tokens."""
