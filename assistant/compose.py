@@ -10,15 +10,17 @@ from collections.abc import Iterator, Sequence
 
 import regex
 
+from assistant.figures import find_figures
 from assistant.follow import PASSAGES
 from assistant.frame import ASKS, frame
-from assistant.language import display_width, language_name, split_sentences
+from assistant.language import LATIN_RUN, display_width, language_name, split_sentences
 from assistant.records import Draft, Passage, Question, Sentence
 from assistant.retrieve import Found, Retriever
 from assistant.wording import Wording, Wordings
 
 SHORT_COLUMNS = 900  # shown whole; of a longer passage only the sentences around the best one
 WINDOW = 3
+NAME_LETTERS = 4  # a shorter word without a capital may be another language's: `com` stands in addresses
 # What would be markup in Markdown: signs anywhere, underscores at a word's edge, and what opens a line as a list.
 MARKUP = regex.compile(r"[\\`*\[\]<]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|^(?=[#>+-]\s)")
 
@@ -34,6 +36,8 @@ def compose(question: Question, found: Found, retriever: Retriever, wordings: Wo
     confidence = found.hits[0].confidence if found.hits else 0.0
     if outcome == "abstained":
         return Draft("abstained", wording.abstained, (), confidence)
+    if outcome == "answered" and _is_of_another(question.text, found.hits[0].passage, retriever):
+        outcome = "related"
     chosen = [hit.passage for hit in found.hits[: PASSAGES if outcome == "answered" else 1]]
     opening = [wording.related] if outcome == "related" else []
     foreign = [passage.language for passage in chosen if not reads(question.language, passage.language)]
@@ -46,6 +50,19 @@ def compose(question: Question, found: Found, retriever: Retriever, wordings: Wo
     if not sentences:
         return Draft("abstained", wording.abstained, (), confidence)
     return Draft(outcome, "\n\n".join(opening), tuple(sentences.values()), confidence)
+
+
+def _is_of_another(text: str, passage: Passage, retriever: Retriever) -> bool:
+    """Whether a text asks by name of something that the articles know, and the passage opens with a figure without
+    holding any of the names: it would pass for the figure of what was named."""
+    snapshot = retriever.index.snapshot()
+    words = [word for word in LATIN_RUN.findall(text) if len(word) >= NAME_LETTERS or not word.islower()]
+    named = {word.casefold() for word in words} & snapshot.names
+    if not named or not find_figures(split_sentences(passage.shown)[0]):
+        return False
+    family = [snapshot.rows[place].passage for place in snapshot.families.get(passage.family, ())] or [passage]
+    held = " ".join(part for one in family for part in (one.title, one.heading, one.text))
+    return not named & {word.casefold() for word in LATIN_RUN.findall(held)}
 
 
 def reads(asker: str, language: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from types import SimpleNamespace
 
 import pytest
 
@@ -45,6 +46,8 @@ class StubRetriever:
 
     def __init__(self, outcome: Outcome = "answered", members: Sequence[Passage] = ()) -> None:
         self.outcome, self.members = outcome, members
+        snapshot = SimpleNamespace(names=frozenset({"casa", "azul"}), families={}, rows=())
+        self.index = SimpleNamespace(snapshot=lambda: snapshot)
 
     def judge(self, _found: Found) -> Outcome:
         return self.outcome
@@ -56,9 +59,11 @@ class StubRetriever:
         return next(number for number, sentence in enumerate(sentences) if "12" in sentence)
 
 
-def composed(passages: Sequence[Passage], language: str, retriever: StubRetriever | None = None) -> Draft:
+def composed(
+    passages: Sequence[Passage], language: str, retriever: StubRetriever | None = None, text: str = "?"
+) -> Draft:
     hits = tuple(Hit(each, 10.0 - number / 10, 0.9) for number, each in enumerate(passages))
-    return compose(Question("?", language), Found(hits, {}), retriever or StubRetriever(), WORDINGS)  # type: ignore[arg-type]
+    return compose(Question(text, language), Found(hits, {}), retriever or StubRetriever(), WORDINGS)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("language", list(SENTENCES))
@@ -69,6 +74,22 @@ def test_a_short_passage_is_shown_whole_sentence_by_sentence(language: str) -> N
     assert [sentence.text for sentence in draft.sentences] == [piece.strip() for piece in SENTENCES[language]]
     assert {sentence.quote for sentence in draft.sentences} == {text}
     assert not any(objection(sentence) for sentence in draft.sentences)
+
+
+@pytest.mark.parametrize("language", list(SENTENCES))
+@pytest.mark.parametrize(
+    ("text", "title", "outcome"),
+    [
+        ("Azul?", "House", "related"),
+        ("Azul?", "Azul", "answered"),
+        ("Azul, Casa?", "Casa", "answered"),
+        ("Verde?", "House", "answered"),
+    ],
+)
+def test_a_figure_of_something_else_is_only_related(language: str, text: str, title: str, outcome: str) -> None:
+    """A passage that opens with a figure answers no question about a known name that it does not hold."""
+    found = [passage(language, "".join(SENTENCES[language]), title=title)]
+    assert composed(found, language, text=text).outcome == outcome
 
 
 @pytest.mark.parametrize("language", list(SENTENCES))

@@ -70,10 +70,11 @@ def ask(assistant: Assistant, text: str) -> tuple[Answer, list[str]]:
 
 def borrowed(text: str, language: str) -> list[str]:
     """Paragraphs that open with a yes or no and have no line above that names a question of the articles."""
-    before, _, after = WORDINGS.nearest(language).answer_to.partition("{question}")
+    wording = WORDINGS.nearest(language)
+    forms = [form.partition("{question}") for form in (wording.answer_to, wording.concerning)]
     above, found = "", []
     for paragraph in text.split("\n\n"):
-        names = above.startswith(before) and above.endswith(after)
+        names = any(above.startswith(before) and above.endswith(after) for before, _, after in forms)
         if side_of(MARKER.sub("", paragraph), language, WORDINGS) and not names:
             found.append(paragraph)
         above = paragraph
@@ -183,6 +184,27 @@ def test_a_model_may_not_say_yes_to_another_question(
     assert borrowed(shown, language) == []
 
 
+NAMED = {
+    "en": "How much are {name} credits worth?",
+    "zh-Hans": "{name}额度值多少钱？",
+    "ja": "{name}のクレジットはいくら？",
+    "es": "¿Cuánto valen los créditos de {name}?",
+}
+
+
+@pytest.mark.parametrize("language", NAMED)
+@pytest.mark.parametrize(
+    ("name", "outcome"), [("Trainium", "answered"), ("Azure", "related"), ("azure", "related")], ids=str
+)
+async def test_a_figure_is_no_answer_for_another_name(
+    real_assistant: Assistant, language: str, name: str, outcome: str
+) -> None:
+    """The figure of one product is only the closest thing said where another product was named."""
+    answer = await real_assistant.answer(NAMED[language].format(name=name))
+    assert (answer.outcome, answer.language) == (outcome, language)
+    assert "30" in answer.text
+
+
 @pytest.fixture(scope="module")
 def drafter(real_assistant: Assistant) -> Drafter:
     return build_drafter(real_assistant)
@@ -208,7 +230,7 @@ def test_an_agents_yes_to_another_question_is_marked(drafter: Drafter, language:
         if row.passage.language == language and row.passage.anchor == "faq-combine"
     )
     opener = split_sentences(entry.shown)[0].strip()
-    lead = WORDINGS.nearest(language).answer_to.format(question=entry.question)
+    lead = WORDINGS.nearest(language).concerning.format(question=entry.question)
     states = []
     for question, text in (
         (POLAR["tuning"][language]["other"][1], opener),
