@@ -120,7 +120,7 @@ def test_rows_from_nowhere(tmp_path: Path, shell: str, words: str) -> None:
 def test_silent_input_is_no_prison(tmp_path: Path) -> None:
     """Rows are answered while more are waited for, and Ctrl-C ends a command whose pipe stays silent."""
     process = subprocess.Popen(
-        [sys.executable, "-c", ASKING],
+        [sys.executable, "-c", ASKING, str(tmp_path / "peak")],
         cwd=CHECKOUT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
     assert process.stdin is not None
